@@ -1,0 +1,42 @@
+package main
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+func TestDescribeBuild(t *testing.T) {
+	t.Parallel()
+	stamped := func(modified string) []debug.BuildSetting {
+		return []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"},
+			{Key: "vcs.time", Value: "2026-11-29T12:00:00Z"},
+			{Key: "vcs.modified", Value: modified},
+		}
+	}
+	tests := map[string]struct {
+		info debug.BuildInfo
+		want string
+	}{
+		"a release": {
+			info: debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Version: "v0.1.0"}, Settings: stamped("false")},
+			want: "segue v0.1.0, commit 0123456789ab of 2026-11-29T12:00:00Z, go1.26.8",
+		},
+		"a tree with changes": {
+			info: debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Version: "(devel)"}, Settings: stamped("true")},
+			want: "segue (devel), commit 0123456789ab of 2026-11-29T12:00:00Z with changes, go1.26.8",
+		},
+		"a build outside git": {
+			info: debug.BuildInfo{GoVersion: "go1.26.8"},
+			want: "segue (devel), go1.26.8",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := describeBuild(&tt.info); got != tt.want {
+				t.Errorf("describeBuild is\n%q, want\n%q", got, tt.want)
+			}
+		})
+	}
+}
