@@ -29,6 +29,8 @@ type Config struct {
 	RequeueDelay time.Duration
 	// Seed picks the nodes that an outage hits.
 	Seed uint64
+	// Users names the users by index, for snapshots.
+	Users []string
 }
 
 // Pool is a number of equal nodes.

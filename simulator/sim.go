@@ -39,7 +39,7 @@ type Sim struct {
 	watch   Ref // RunUntilStarted stops when it starts
 	watched bool
 
-	inPass  bool // a pass walks the queues: they must not grow
+	inPass bool // a pass walks the queues: they must not grow
 
 	scratch scratch
 }

@@ -1,0 +1,193 @@
+package simulator
+
+import (
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// Forward simulates what a scheduler will do with the jobs of a snapshot and
+// one more, under run times that the caller supposes. It is how a forecast
+// asks "when would it start?", and knows only what the snapshot shows.
+type Forward struct {
+	cfg     Config
+	base    *Sim
+	fork    *Sim
+	users   map[string]int32
+	runs    []int64
+	running int
+	jobs    []Job
+}
+
+// NewForward returns a forward simulation under the scheduler of cfg, which
+// must have one pool. Its number of nodes is taken from each snapshot.
+func NewForward(cfg Config) (*Forward, error) {
+	cfg.Outages = nil
+	c, err := newConf(cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Pools) != 1 {
+		return nil, segue.Errorf(segue.Invalid, "forward simulation: the cluster has %d pools, want 1", len(c.Pools))
+	}
+	f := &Forward{cfg: c.Config, users: map[string]int32{}}
+	for i, name := range cfg.Users {
+		f.users[name] = int32(i)
+	}
+	return f, nil
+}
+
+// Load takes a snapshot. Jobs are numbered as in it: the running ones first,
+// then the pending ones; a job that no node count of the cluster could hold is
+// left out of the simulation but keeps its number.
+func (f *Forward) Load(snap *segue.Snapshot) error {
+	f.jobs = f.jobs[:0]
+	f.running = len(snap.Running)
+	cfg := f.cfg
+	cfg.Pools = []Pool{cfg.Pools[0]}
+	cfg.Pools[0].Nodes = max(snap.Nodes, nodesOf(snap.Running), 1)
+	for i := range snap.Running {
+		f.jobs = append(f.jobs, f.convert(&snap.Running[i], cfg.Pools[0].Nodes))
+	}
+	for i := range snap.Pending {
+		f.jobs = append(f.jobs, f.convert(&snap.Pending[i], cfg.Pools[0].Nodes))
+	}
+	base, err := New(cfg, f.jobs)
+	if err != nil {
+		return segue.Errorf(segue.Invalid, "forward simulation: %w", err)
+	}
+	f.base = base
+	base.starts, base.finishes, base.keepsRecord = nil, nil, false
+	base.arrived, base.now = len(base.table.order), int64(snap.At)
+	base.usage.chargedTo = base.now
+	for i := range snap.Running {
+		base.resume(Ref(i), int64(snap.Running[i].Start))
+	}
+	for i := range snap.Pending {
+		q := &snap.Pending[i]
+		if q.Nodes > cfg.Pools[0].Nodes || !q.Eligible.Known() {
+			continue
+		}
+		if base.conf.caps {
+			base.users.submitted[f.jobs[f.running+i].User]++
+		}
+		base.enqueue(Ref(f.running+i), int64(q.Eligible))
+	}
+	return nil
+}
+
+func nodesOf(jobs []segue.QueuedJob) int {
+	n := 0
+	for i := range jobs {
+		n += jobs[i].Nodes
+	}
+	return n
+}
+
+func (f *Forward) convert(q *segue.QueuedJob, nodes int) Job {
+	return Job{
+		Submit: q.Submit, Run: q.Limit, Limit: max(q.Limit, time.Microsecond), Nodes: int32(min(max(q.Nodes, 1), nodes)),
+		GPUsPerNode: int32(min(q.GPUsPerNode, f.cfg.Pools[0].GPUsPerNode)), User: f.user(q.User),
+		Partition: f.partition(q.Partition), QOS: f.qos(q.QOS),
+	}
+}
+
+func (f *Forward) user(name string) int32 {
+	u, ok := f.users[name]
+	if !ok {
+		u = int32(len(f.users))
+		f.users[name] = u
+	}
+	return u
+}
+
+func (f *Forward) partition(name string) int32 {
+	for i := range f.cfg.Partitions {
+		if f.cfg.Partitions[i].Name == name {
+			return int32(i)
+		}
+	}
+	return 0
+}
+
+func (f *Forward) qos(name string) int32 {
+	for i := range f.cfg.QOS {
+		if f.cfg.QOS[i].Name == name {
+			return int32(i)
+		}
+	}
+	return 0
+}
+
+// resume puts a job that runs since start onto its nodes.
+func (s *Sim) resume(ref Ref, start int64) {
+	j := s.job(ref)
+	p := s.poolOf(j)
+	now := s.now
+	if start+j.limit <= now { // over its limit: about to be ended
+		j.limit = now - start + time.Minute.Microseconds()
+		j.run = j.limit
+	}
+	s.now = start
+	if s.conf.caps {
+		s.users.submitted[j.user]++
+	}
+	s.start(p, ref)
+	s.now = now
+	if s.conf.conservativePlan {
+		s.openPlan(p)
+		p.change(now, max(start+j.limit, now+1), j.nodes)
+	}
+}
+
+// Wait returns how long the request, submitted now, would wait if every job ran
+// as long as runs says (from its start, by the snapshot's numbers; nil: to its
+// limit) and the jobs of arrivals were submitted besides; false if it would not
+// have started after horizon. Running jobs whose time is already over end at
+// once.
+func (f *Forward) Wait(req segue.Request, runs []time.Duration, arrivals []Job, horizon time.Duration) (time.Duration, bool, error) {
+	f.fork = f.base.Fork(f.fork)
+	s := f.fork
+	if runs != nil {
+		f.setRuns(runs)
+	}
+	for i := range arrivals {
+		if _, err := s.Submit(arrivals[i]); err != nil {
+			return 0, false, err
+		}
+	}
+	q := segue.QueuedJob{Request: req, Submit: segue.Time(s.now)}
+	if req.Nodes > int(s.pools[0].total) {
+		return horizon, false, nil
+	}
+	j := f.convert(&q, int(s.pools[0].total))
+	ref, err := s.Submit(j)
+	if err != nil {
+		return 0, false, err
+	}
+	now := s.now
+	start, ok := s.RunUntilStarted(ref, segue.Time(now).Add(horizon))
+	if !ok {
+		return horizon, false, nil
+	}
+	return start.Sub(segue.Time(now)), true, nil
+}
+
+// setRuns gives the fork's jobs other run times than their limits.
+func (f *Forward) setRuns(runs []time.Duration) {
+	s := f.fork
+	f.runs = f.runs[:0]
+	for _, d := range runs {
+		f.runs = append(f.runs, d.Microseconds())
+	}
+	s.runs = f.runs
+	for i := range s.ends {
+		e := &s.ends[i]
+		j := s.job(e.ref)
+		e.end = max(e.est-j.limit+s.runOf(e.ref, j), s.now+1)
+	}
+	s.ends.init()
+}
+
+// User returns the index by which the simulation knows a user, for arrivals.
+func (f *Forward) User(name string) int32 { return f.user(name) }
