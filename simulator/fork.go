@@ -28,6 +28,6 @@ func (s *Sim) Fork(into *Sim) *Sim {
 		s.pools[i].copyInto(&d.pools[i])
 	}
 	d.starts, d.finishes, d.attempts, d.keepsRecord = nil, nil, nil, false
-	d.watch, d.watched = 0, false
+	d.watch, d.watched, d.observer = 0, false, nil
 	return d
 }

@@ -17,6 +17,9 @@ type heldJob struct {
 // arrive takes a submission.
 func (s *Sim) arrive(ref Ref) {
 	j := s.job(ref)
+	if s.observer != nil {
+		s.observer.Submitted(ref, segue.Time(s.now))
+	}
 	if s.conf.caps {
 		if !s.admits(j) {
 			s.deferred = append(s.deferred, ref)

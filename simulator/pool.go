@@ -1,6 +1,10 @@
 package simulator
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/segue-project/segue"
+)
 
 // pool is the state of a Pool.
 type pool struct {
@@ -99,6 +103,9 @@ func (s *Sim) start(p *pool, ref Ref) {
 	if j.flags&hasDependents != 0 {
 		s.startedFor(ref)
 	}
+	if s.observer != nil {
+		s.observer.Started(ref, segue.Time(s.now))
+	}
 	if i := int(ref) - len(s.table.jobs); i >= 0 {
 		s.extra[i].start = s.now
 		s.watched = s.watched || ref == s.watch
@@ -121,6 +128,9 @@ func (s *Sim) finish(e ending) {
 		s.extra[i].end = s.now
 	} else if s.keepsRecord {
 		s.finishes[e.ref] = s.now
+	}
+	if s.observer != nil {
+		s.observer.Ended(e.ref, segue.Time(r.start), segue.Time(s.now))
 	}
 	s.leave(e.ref, j)
 	if j.flags&(hasDependents|hasSingleton) != 0 {

@@ -36,8 +36,9 @@ type Sim struct {
 	attempts         []Attempt
 	keepsRecord      bool
 
-	watch   Ref // RunUntilStarted stops when it starts
-	watched bool
+	observer Observer
+	watch    Ref // RunUntilStarted stops when it starts
+	watched  bool
 
 	inPass bool // a pass walks the queues: they must not grow
 
