@@ -1,0 +1,31 @@
+# Every target is a script of the same name in scripts/, or one line here.
+SHELL := bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fmt bench verify build clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## run the main job on a history and show its result (TRACE=file, NODES=n)
+	@scripts/demo
+
+test: ## run all tests; installs what they need, and names it first
+	@scripts/test
+
+check: ## the everyday loop: format, vet, lint, short tests (under 3 minutes)
+	@scripts/check
+
+fmt: ## format the Go files
+	@scripts/fmt
+
+bench: ## run the benchmarks beside an earlier commit's (BENCH=regex, BASE=commit)
+	@scripts/bench
+
+verify: ## everything that a release needs: check, race, fuzz, static and reproducible build
+	@scripts/verify
+
+build: ## build bin/segue, one static file
+	@scripts/build
+
+clean: ## remove what was built and shown in the tree (bin/, out/)
+	rm -rf bin out

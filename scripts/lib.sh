@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# What the scripts share. Each begins with:
+#   set -euo pipefail
+#   cd "$(dirname "$0")/.."
+#   . scripts/lib.sh
+
+# What is slow to make is kept here, outside the tree.
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/segue
+
+# The tools, at the versions that everybody uses.
+export golangci_lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+export benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
+
+# say announces what happens next.
+say() {
+  printf '\n== %s\n' "$*" >&2
+}
+
+# die says why nothing more happens, and ends the script.
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# need_go puts Go on the PATH and refuses one that is older than go.mod asks.
+need_go() {
+  if ! command -v go >/dev/null; then
+    PATH=$PATH:/usr/local/go/bin
+  fi
+  local want have
+  want=$(awk '$1 == "go" { print $2 }' go.mod)
+  command -v go >/dev/null || die "Go $want or later is needed: https://go.dev/doc/install"
+  have=$(go env GOVERSION)
+  have=${have#go}
+  [[ $(printf '%s\n' "$want" "$have" | sort -V | head -n 1) == "$want" ]] ||
+    die "Go $want or later is needed, this is $have: https://go.dev/doc/install"
+}
+
+# need_packages installs what scripts/packages.txt lists for the tasks in its
+# arguments and the machine lacks. It names the packages before it installs.
+need_packages() {
+  local task proof package why missing=()
+  while read -r task proof package why; do
+    [[ " all $* " == *" $task "* ]] || continue
+    if ! command -v "$proof" >/dev/null && [[ ! -e $proof ]]; then
+      say "missing: $package ($why)"
+      missing+=("$package")
+    fi
+  done < <(grep -v '^#' scripts/packages.txt)
+  ((${#missing[@]})) || return 0
+
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "install these Debian packages and try again: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  command -v apt-get >/dev/null || die "install the equivalent of these Debian packages and try again: ${missing[*]}"
+  say "installing with apt-get: ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+# tool prints the path of the program of a pinned Go module, which it builds
+# into the cache the first time.
+tool() {
+  local name=${1%@*}
+  name=${name##*/}
+  local dir=$cache/tools/$name-${1##*@}
+  if [[ ! -x $dir/$name ]]; then
+    say "building $name ${1##*@} into $dir: minutes the first time, never again"
+    GOBIN=$dir GOFLAGS='' go install "$1" >&2
+  fi
+  printf '%s\n' "$dir/$name"
+}
+
+# build_segue builds the static command of the tree in the current folder into
+# the file $1. The commit is stamped into it where git knows one.
+build_segue() {
+  local stamp=false
+  if git status --porcelain >/dev/null 2>&1; then
+    stamp=true
+  fi
+  CGO_ENABLED=0 go build -trimpath -buildvcs=$stamp -o "$1" ./cmd/segue
+}
