@@ -48,8 +48,7 @@ func Errorf(k Kind, format string, args ...any) error {
 // KindOf returns the kind of the outermost *Error in err's chain, Other when
 // there is none.
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
 	return Other

@@ -2,6 +2,7 @@ package segue
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"time"
 )
@@ -22,7 +23,7 @@ func NewForecast(at Time, source string, waits []time.Duration) Forecast {
 	for i, w := range waits {
 		waits[i] = max(w, 0)
 	}
-	sort.Slice(waits, func(i, k int) bool { return waits[i] < waits[k] })
+	slices.Sort(waits)
 	return Forecast{At: at, Source: source, Waits: waits}
 }
 

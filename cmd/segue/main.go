@@ -55,9 +55,9 @@ func report(stderr io.Writer, cmd *cobra.Command, err error) int {
 		message = "interrupted"
 	}
 	fmt.Fprintf(stderr, "segue: %s\n", message)
-	var ran runError
+	_, ran := errors.AsType[runError](err)
 	switch {
-	case !errors.As(err, &ran):
+	case !ran:
 		fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		return exitUsage
 	case segue.KindOf(err) == segue.Invalid:
