@@ -56,9 +56,9 @@ need_packages() {
   fi
   command -v apt-get >/dev/null || die "install the equivalent of these Debian packages and try again: ${missing[*]}"
   say "installing with apt-get: ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq >&2
+  "${as_root[@]}" apt-get update -qq >/dev/null
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # tool prints the path of the program of a pinned Go module, which it builds
