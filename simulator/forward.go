@@ -12,7 +12,8 @@ import (
 type Forward struct {
 	cfg     Config
 	base    *Sim
-	fork    *Sim
+	fork    *Sim // the future under way
+	probe   *Sim // a submission tried in it
 	users   map[string]int32
 	runs    []int64
 	running int
@@ -140,37 +141,64 @@ func (s *Sim) resume(ref Ref, start int64) {
 	}
 }
 
-// Wait returns how long the request, submitted now, would wait if every job ran
-// as long as runs says (from its start, by the snapshot's numbers; nil: to its
-// limit) and the jobs of arrivals were submitted besides; false if it would not
-// have started after horizon. Running jobs whose time is already over end at
-// once.
-func (f *Forward) Wait(req segue.Request, runs []time.Duration, arrivals []Job, horizon time.Duration) (time.Duration, bool, error) {
+// Future is what a Forward supposes beyond the snapshot.
+type Future struct {
+	// Runs holds how long each job runs, from its start, by the snapshot's
+	// numbers; nil means to its limit. A running job whose time is already over
+	// ends at once.
+	Runs []time.Duration
+	// Arrivals are later submissions, in order.
+	Arrivals []Job
+	// Horizon bounds the wait.
+	Horizon time.Duration
+}
+
+// Wait returns how long the request, submitted now, would wait, at most the
+// horizon.
+func (f *Forward) Wait(req segue.Request, future Future) (time.Duration, error) {
+	var wait [1]time.Duration
+	err := f.Waits(req, future, []time.Duration{0}, wait[:])
+	return wait[0], err
+}
+
+// Waits returns in waits how long the request would wait if it were submitted
+// after each of the delays, which must ascend.
+func (f *Forward) Waits(req segue.Request, future Future, delays, waits []time.Duration) error {
 	f.fork = f.base.Fork(f.fork)
 	s := f.fork
-	if runs != nil {
-		f.setRuns(runs)
+	if future.Runs != nil {
+		f.setRuns(future.Runs)
 	}
-	for i := range arrivals {
-		if _, err := s.Submit(arrivals[i]); err != nil {
-			return 0, false, err
+	for i := range future.Arrivals {
+		if _, err := s.Submit(future.Arrivals[i]); err != nil {
+			return err
 		}
 	}
-	q := segue.QueuedJob{Request: req, Submit: segue.Time(s.now)}
-	if req.Nodes > int(s.pools[0].total) {
-		return horizon, false, nil
+	now := segue.Time(s.now)
+	q := segue.QueuedJob{Request: req}
+	fits := req.Nodes <= int(s.pools[0].total)
+	for i, delay := range delays {
+		waits[i] = future.Horizon
+		if !fits {
+			continue
+		}
+		at := now.Add(delay)
+		s.AdvanceTo(at)
+		probe := s
+		if i < len(delays)-1 {
+			f.probe = s.Fork(f.probe)
+			probe = f.probe
+		}
+		q.Submit = at
+		ref, err := probe.Submit(f.convert(&q, int(s.pools[0].total)))
+		if err != nil {
+			return err
+		}
+		if start, ok := probe.RunUntilStarted(ref, at.Add(future.Horizon)); ok {
+			waits[i] = start.Sub(at)
+		}
 	}
-	j := f.convert(&q, int(s.pools[0].total))
-	ref, err := s.Submit(j)
-	if err != nil {
-		return 0, false, err
-	}
-	now := s.now
-	start, ok := s.RunUntilStarted(ref, segue.Time(now).Add(horizon))
-	if !ok {
-		return horizon, false, nil
-	}
-	return start.Sub(segue.Time(now)), true, nil
+	return nil
 }
 
 // setRuns gives the fork's jobs other run times than their limits.
