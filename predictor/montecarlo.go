@@ -1,0 +1,211 @@
+package predictor
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/simulator"
+)
+
+// MonteCarloConfig sets up a MonteCarlo; the zero value works.
+type MonteCarloConfig struct {
+	Replicas int // simulations per forecast; default 24
+	// ArrivalHorizon is how far later arrivals are simulated; default 24 hours.
+	ArrivalHorizon time.Duration
+	// ArrivalDays is from how many past days they are drawn; default 14.
+	ArrivalDays int
+	Seed        uint64
+}
+
+func (c MonteCarloConfig) withDefaults() MonteCarloConfig {
+	if c.Replicas == 0 {
+		c.Replicas = 24
+	}
+	if c.ArrivalHorizon == 0 {
+		c.ArrivalHorizon = 24 * time.Hour
+	}
+	if c.ArrivalDays == 0 {
+		c.ArrivalDays = 14
+	}
+	return c
+}
+
+// MonteCarlo forecasts by many simulations. In each, every job's run time is
+// drawn from what is known of such jobs, given its elapsed time, and the
+// arrivals are those of a past day at the same time of day, run times included.
+type MonteCarlo struct {
+	cfg      MonteCarloConfig
+	sim      *simulator.Forward
+	model    runModel
+	arrivals arrivals
+	jobs     []draw
+	runs     []time.Duration
+	batch    []simulator.Job
+}
+
+// draw is what one job's run time is drawn from.
+type draw struct {
+	job     *segue.QueuedJob
+	elapsed time.Duration
+	own     []time.Duration
+	fixed   bool
+}
+
+// NewMonteCarlo returns the forecaster "monte-carlo".
+func NewMonteCarlo(cluster simulator.Config, cfg MonteCarloConfig) (*MonteCarlo, error) {
+	cfg = cfg.withDefaults()
+	if cfg.Replicas < 1 || cfg.ArrivalHorizon < 0 || cfg.ArrivalDays < 1 {
+		return nil, segue.Errorf(segue.Invalid, "Monte Carlo config: %d replicas, arrivals over %s from %d days; want at least 1, 0 and 1",
+			cfg.Replicas, cfg.ArrivalHorizon, cfg.ArrivalDays)
+	}
+	sim, err := simulator.NewForward(cluster)
+	if err != nil {
+		return nil, err
+	}
+	return &MonteCarlo{cfg: cfg, sim: sim}, nil
+}
+
+// Name returns "monte-carlo".
+func (m *MonteCarlo) Name() string { return "monte-carlo" }
+
+// Forecast returns one wait per replica. The draws depend on the seed and the
+// instant only.
+func (m *MonteCarlo) Forecast(now *Present, req segue.Request) (segue.Forecast, error) {
+	later, err := m.Later(now, req, []time.Duration{0})
+	if err != nil {
+		return segue.Forecast{}, err
+	}
+	return later[0], nil
+}
+
+// Later returns the forecasts of the waits for submissions after each of the
+// delays, which must ascend. A replica's future is the same for all of them.
+func (m *MonteCarlo) Later(now *Present, req segue.Request, delays []time.Duration) ([]segue.Forecast, error) {
+	if err := m.sim.Load(&now.Snapshot); err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(m.cfg.Seed, uint64(now.Snapshot.At)))
+	m.prepare(now)
+	waits := make([][]time.Duration, len(delays))
+	for i := range waits {
+		waits[i] = make([]time.Duration, m.cfg.Replicas)
+	}
+	once := make([]time.Duration, len(delays))
+	for r := range m.cfg.Replicas {
+		future := simulator.Future{Runs: m.drawRuns(rng), Arrivals: m.drawArrivals(now, rng), Horizon: waitHorizon}
+		if err := m.sim.Waits(req, future, delays, once); err != nil {
+			return nil, err
+		}
+		for i := range delays {
+			waits[i][r] = once[i]
+		}
+	}
+	forecasts := make([]segue.Forecast, len(delays))
+	for i, delay := range delays {
+		forecasts[i] = segue.NewForecast(now.Snapshot.At.Add(delay), m.Name(), waits[i])
+	}
+	return forecasts, nil
+}
+
+// prepare collects once what every replica draws from.
+func (m *MonteCarlo) prepare(now *Present) {
+	snap := &now.Snapshot
+	m.model.update(now.History, snap.At)
+	m.arrivals.update(now, m.cfg)
+	n := 0
+	for _, list := range [2][]segue.QueuedJob{snap.Running, snap.Pending} {
+		for i := range list {
+			if n == len(m.jobs) {
+				m.jobs = append(m.jobs, draw{})
+			}
+			d := &m.jobs[n]
+			n++
+			d.job, d.elapsed = &list[i], list[i].Elapsed(snap.At)
+			d.fixed = now.Owner != "" && d.job.User == now.Owner
+			d.own, _ = m.model.own(now.History, d.job, d.elapsed, d.own)
+		}
+	}
+	m.jobs = m.jobs[:n]
+}
+
+func (m *MonteCarlo) drawRuns(rng *rand.Rand) []time.Duration {
+	m.runs = m.runs[:0]
+	for i := range m.jobs {
+		d := &m.jobs[i]
+		if d.fixed {
+			m.runs = append(m.runs, d.job.Limit)
+			continue
+		}
+		m.runs = append(m.runs, min(m.model.sample(d.job, d.elapsed, d.own, rng.Float64()), d.job.Limit))
+	}
+	return m.runs
+}
+
+// drawArrivals returns the jobs of a past day, moved to now.
+func (m *MonteCarlo) drawArrivals(now *Present, rng *rand.Rand) []simulator.Job {
+	m.batch = m.batch[:0]
+	at := now.Snapshot.At
+	shift := time.Duration(1+rng.IntN(m.cfg.ArrivalDays)) * 24 * time.Hour
+	from, to := at.Add(-shift), at.Add(-shift).Add(m.cfg.ArrivalHorizon)
+	list := m.arrivals.jobs
+	i, _ := slices.BinarySearchFunc(list, from, func(a arrived, t segue.Time) int {
+		if a.submit < t {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(list) && list[i].submit < to; i++ {
+		a := &list[i]
+		m.batch = append(m.batch, simulator.Job{
+			Submit: a.submit.Add(shift), Run: a.run, Limit: a.limit, Nodes: min(a.nodes, int32(now.Snapshot.Nodes)), User: m.sim.User(a.user),
+		})
+	}
+	return m.batch
+}
+
+// arrivals are the submissions of the past days, in order.
+type arrivals struct {
+	age  age
+	jobs []arrived
+}
+
+type arrived struct {
+	submit     segue.Time
+	run, limit time.Duration
+	nodes      int32
+	user       string
+}
+
+// update renews the list, at most every refreshAfter. Jobs that have not ended
+// are taken with their limits.
+func (a *arrivals) update(now *Present, cfg MonteCarloConfig) {
+	h, at := now.History, now.Snapshot.At
+	if a.age.fresh(h, at) {
+		return
+	}
+	a.jobs = a.jobs[:0]
+	oldest := at.Add(-time.Duration(cfg.ArrivalDays)*24*time.Hour - refreshAfter)
+	names := make([]string, len(h.users))
+	for name, u := range h.users {
+		names[u] = name
+	}
+	for i := h.ends.len() - 1; i >= 0; i-- {
+		e := h.ends.at(i)
+		if e.End < oldest {
+			break
+		}
+		if e.Submit >= oldest {
+			a.jobs = append(a.jobs, arrived{e.Submit, e.Run, e.Limit, e.Nodes, names[e.User]})
+		}
+	}
+	for _, list := range [2][]segue.QueuedJob{now.Snapshot.Running, now.Snapshot.Pending} {
+		for i := range list {
+			if q := &list[i]; q.Submit >= oldest && q.User != now.Owner {
+				a.jobs = append(a.jobs, arrived{q.Submit, q.Limit, q.Limit, int32(q.Nodes), q.User})
+			}
+		}
+	}
+	slices.SortStableFunc(a.jobs, func(x, y arrived) int { return int(min(max(int64(x.submit-y.submit), -1), 1)) })
+}

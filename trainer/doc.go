@@ -1,0 +1,14 @@
+// Package trainer turns a cluster's history into judged decisions: it replays
+// the history, probes what every submit time of a chain's next link would have
+// led to, asks the forecasters at each of these moments what they would have
+// said, and measures every policy on the result.
+//
+// [Collect] does the expensive part once, on several cores: the episodes of a
+// backtest, one per start, each with its outcome curve and its forecasts. With
+// them a policy at one value of its parameter is a look-up ([Trial]).
+// [Backtest] is the whole of it: plain, rolling by month, and under stress.
+//
+// The package is a wire: it joins simulator, outcomes, predictor, policy and
+// evaluation, starts the goroutines, and leaves files and terminals to its
+// callers. Start reading at backtest.go, then episode.go.
+package trainer

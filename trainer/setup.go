@@ -1,0 +1,135 @@
+package trainer
+
+import (
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/outcomes"
+	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/simulator"
+)
+
+// Setup says which chain is probed on which cluster. Zero fields but Cluster,
+// Jobs and Pair have defaults.
+type Setup struct {
+	Cluster simulator.Config // of one pool
+	Jobs    []simulator.Job  // the replayed history
+	Pair    segue.Shape      // both jobs of a pair
+	Grid    outcomes.Grid    // default every 30 minutes, up to the whole limit
+	Every   time.Duration    // between starts; default 4 hours
+	// MonteCarlo sets up that forecaster.
+	MonteCarlo predictor.MonteCarloConfig
+	// Known is the cluster as the forecasters believe it to be; default Cluster.
+	// A stress run changes one and not the other.
+	Known   *simulator.Config
+	Workers int // default the number of processors
+}
+
+func (s Setup) withDefaults() Setup {
+	if s.Every == 0 {
+		s.Every = 4 * time.Hour
+	}
+	if s.Workers == 0 {
+		s.Workers = runtime.GOMAXPROCS(0)
+	}
+	users := int(s.owner())
+	names := append([]string(nil), s.Cluster.Users...)
+	for i := len(names); i < users; i++ {
+		names = append(names, strconv.Itoa(i))
+	}
+	s.Cluster.Users = append(names[:users:users], owner)
+	known := s.Cluster
+	if s.Known != nil {
+		known = *s.Known
+		known.Users = s.Cluster.Users
+	}
+	s.Known = &known
+	return s
+}
+
+// owner returns the index of the user whose chain is probed: one that the
+// history does not know.
+func (s Setup) owner() int32 {
+	users := int32(0)
+	for i := range s.Jobs {
+		users = max(users, s.Jobs[i].User+1)
+	}
+	return users
+}
+
+func (s Setup) validate() error {
+	switch {
+	case len(s.Cluster.Pools) != 1:
+		return segue.Errorf(segue.Invalid, "the cluster has %d pools, want 1", len(s.Cluster.Pools))
+	case len(s.Jobs) == 0:
+		return segue.Errorf(segue.Invalid, "the history has no jobs")
+	case s.Every < time.Minute:
+		return segue.Errorf(segue.Invalid, "starts every %s, want at least a minute apart", s.Every)
+	case s.Pair.Nodes > s.Cluster.Pools[0].Nodes:
+		return segue.Errorf(segue.Invalid, "a pair of %d nodes on a cluster of %d", s.Pair.Nodes, s.Cluster.Pools[0].Nodes)
+	}
+	return segue.Request{Shape: s.Pair}.Validate()
+}
+
+// owner is the name of the user whose chain is probed.
+const owner = "segue"
+
+// link returns a job of the pair.
+func (s Setup) link() simulator.Job {
+	return simulator.Job{
+		Run: s.Pair.Limit, Limit: s.Pair.Limit, Nodes: int32(s.Pair.Nodes), GPUsPerNode: int32(s.Pair.GPUsPerNode),
+		User: s.owner(),
+	}
+}
+
+func (s Setup) request() segue.Request { return segue.Request{Shape: s.Pair, User: owner} }
+
+// forecasters returns a worker's own set.
+func (s Setup) forecasters() ([]predictor.Forecaster, error) {
+	list := []predictor.Forecaster{predictor.NewRecent(100), predictor.NewRecentShape(100)}
+	for _, runs := range []predictor.RunTimes{
+		predictor.Limits{}, predictor.LastTwo{}, &predictor.Learned{}, trueRunTimes{s.Jobs},
+	} {
+		f, err := predictor.NewForward(*s.Known, runs)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	mc, err := predictor.NewMonteCarlo(*s.Known, s.MonteCarlo)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, mc), nil
+}
+
+// trueRunTimes knows what nobody can know: how long each job will run. It shows
+// how much of the loss is due to run times; its name says so.
+type trueRunTimes struct{ jobs []simulator.Job }
+
+// Name returns "true".
+func (trueRunTimes) Name() string { return "true" }
+
+// Suppose implements predictor.RunTimes.
+func (t trueRunTimes) Suppose(now *predictor.Present, out []time.Duration) []time.Duration {
+	out = out[:0]
+	for _, list := range [2][]segue.QueuedJob{now.Snapshot.Running, now.Snapshot.Pending} {
+		for i := range list {
+			run := list[i].Limit
+			if n := list[i].ID.Number; n < int64(len(t.jobs)) {
+				run = min(t.jobs[n].Run, run)
+			}
+			out = append(out, run)
+		}
+	}
+	return out
+}
+
+// believe returns the snapshot with the number of nodes in service that the
+// forecasters believe in.
+func (s Setup) believe(snap segue.Snapshot) segue.Snapshot {
+	snap.Nodes += s.Known.Pools[0].Nodes - s.Cluster.Pools[0].Nodes
+	return snap
+}
