@@ -47,10 +47,12 @@ func (r Rule) Need(f segue.Forecast) time.Duration {
 
 func hours(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
 
-// Family is a rule and the values of its parameter that are worth trying.
+// Family is a rule and the values of its parameter that are worth trying. What
+// explains it to a reader of results in one sentence.
 type Family struct {
 	Rule
 	Params []float64
+	What   string
 }
 
 // With returns the family's rule at one value.
@@ -69,20 +71,59 @@ func Families() []Family {
 	margins := grid(-30, 30, 0.5)
 	levels := grid(0.02, 0.98, 0.02)
 	return []Family{
-		{Rule: Rule{Name: "reactive", Form: Constant}, Params: []float64{0}},
-		{Rule: Rule{Name: "average", Forecaster: "recent", Form: Scale, AtStart: true}, Params: factors},
-		{Rule: Rule{Name: "average-updated", Forecaster: "recent", Form: Scale}, Params: factors},
-		{Rule: Rule{Name: "recent-shape-quantile", Forecaster: "recent-shape", Form: Quantile}, Params: levels},
-		{Rule: Rule{Name: "forward-limits-margin", Forecaster: "forward-limits", Form: Margin}, Params: margins},
-		{Rule: Rule{Name: "forward-limits-scaled", Forecaster: "forward-limits", Form: Scale}, Params: factors},
-		{Rule: Rule{Name: "forward-last-two-margin", Forecaster: "forward-last-two", Form: Margin}, Params: margins},
-		{Rule: Rule{Name: "forward-last-two-scaled", Forecaster: "forward-last-two", Form: Scale}, Params: factors},
-		{Rule: Rule{Name: "forward-learned-margin", Forecaster: "forward-learned", Form: Margin}, Params: margins},
-		{Rule: Rule{Name: "forward-learned-scaled", Forecaster: "forward-learned", Form: Scale}, Params: factors},
-		{Rule: Rule{Name: "monte-carlo-margin", Forecaster: "monte-carlo", Form: Margin}, Params: margins},
-		{Rule: Rule{Name: "monte-carlo-scaled", Forecaster: "monte-carlo", Form: Scale}, Params: factors},
-		{Rule: Rule{Name: "monte-carlo-quantile", Forecaster: "monte-carlo", Form: Quantile}, Params: levels},
-		{Rule: Rule{Name: "forward-true-scaled", Forecaster: "forward-true", Form: Scale}, Params: factors},
+		{Rule{Name: "reactive", Form: Constant}, []float64{0}, "submit when the current link ends, as a chain of afterany dependencies does"},
+		{
+			Rule{Name: "average", Forecaster: "recent", Form: Scale, AtStart: true}, factors,
+			"the mean wait of the last 100 jobs when the current link starts, times a factor",
+		},
+		{
+			Rule{Name: "average-updated", Forecaster: "recent", Form: Scale}, factors,
+			"the mean wait of the last 100 jobs, looked at again at every decision, times a factor",
+		},
+		{
+			Rule{Name: "recent-shape-quantile", Forecaster: "recent-shape", Form: Quantile}, levels,
+			"a quantile of the last 100 waits of jobs of the same shape, the user's own first",
+		},
+		{
+			Rule{Name: "forward-limits-margin", Forecaster: "forward-limits", Form: Margin}, margins,
+			"the start that the scheduler foresees if every job runs to its limit (squeue --start), plus a margin",
+		},
+		{
+			Rule{Name: "forward-limits-scaled", Forecaster: "forward-limits", Form: Scale}, factors,
+			"the wait that the scheduler foresees if every job runs to its limit (squeue --start), times a factor",
+		},
+		{
+			Rule{Name: "forward-last-two-margin", Forecaster: "forward-last-two", Form: Margin}, margins,
+			"a simulation in which each job runs as long as its user's last two on average, plus a margin",
+		},
+		{
+			Rule{Name: "forward-last-two-scaled", Forecaster: "forward-last-two", Form: Scale}, factors,
+			"a simulation in which each job runs as long as its user's last two on average, times a factor",
+		},
+		{
+			Rule{Name: "forward-learned-margin", Forecaster: "forward-learned", Form: Margin}, margins,
+			"a simulation with the median run time of such jobs, given how long they have run, plus a margin",
+		},
+		{
+			Rule{Name: "forward-learned-scaled", Forecaster: "forward-learned", Form: Scale}, factors,
+			"a simulation with the median run time of such jobs, given how long they have run, times a factor",
+		},
+		{
+			Rule{Name: "monte-carlo-margin", Forecaster: "monte-carlo", Form: Margin}, margins,
+			"the mean over simulations with drawn run times and arrivals, plus a margin",
+		},
+		{
+			Rule{Name: "monte-carlo-scaled", Forecaster: "monte-carlo", Form: Scale}, factors,
+			"the mean over simulations with drawn run times and arrivals, times a factor",
+		},
+		{
+			Rule{Name: "monte-carlo-quantile", Forecaster: "monte-carlo", Form: Quantile}, levels,
+			"a quantile of the waits over simulations with drawn run times and arrivals",
+		},
+		{
+			Rule{Name: "forward-true-scaled", Forecaster: "forward-true", Form: Scale}, factors,
+			"a diagnostic that nobody can have: a simulation with the true run times, times a factor",
+		},
 	}
 }
 

@@ -72,6 +72,15 @@ func (p *progress) Add(n int64) {
 	}
 }
 
+// set says that done of total steps are done.
+func (p *progress) set(done, total int) {
+	p.mu.Lock()
+	p.total = int64(total)
+	step := int64(done) - p.done
+	p.mu.Unlock()
+	p.Add(step)
+}
+
 // Done draws the line for the last time and leaves it there.
 func (p *progress) Done() {
 	p.mu.Lock()

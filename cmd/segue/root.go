@@ -19,6 +19,8 @@ learns the queue from the cluster's own history and says when to submit.`,
 	}
 	addProgressFlag(root)
 	root.AddCommand(
+		newAdviseCommand(),
+		newBacktestCommand(),
 		newVersionCommand(),
 	)
 	return root

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/provisioner"
+	"github.com/segue-project/segue/traces"
+)
+
+// adviseFlags are the flags of segue advise.
+type adviseFlags struct {
+	history                            historyFlags
+	scheduler                          schedulerFlags
+	at, limit, remaining, prefer, user string
+	requestNodes, replicas             int
+	maxLead                            time.Duration
+	seed                               uint64
+	json                               bool
+}
+
+func newAdviseCommand() *cobra.Command {
+	var f adviseFlags
+	cmd := &cobra.Command{
+		Use:   "advise",
+		Short: "Say whether to submit the next link of a chain now",
+		Long: `Advise says whether to submit the next job of a chain now, at a moment of a
+recorded history: what would the wait be, and what would be lost by submitting
+now or at each later hour? It uses nothing that happened after that moment.`,
+		Example: `  segue advise --trace jobs.log --cluster-nodes 76 --at 2023-02-14T09:00 \
+      --nodes 1 --time 48:00:00 --remaining 9h --prefer balanced`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	f.history.add(flags)
+	f.scheduler.add(flags, "slurm", "cluster-nodes", "nodes of the cluster; 0 takes what the history shows until --at")
+	flags.IntVar(&f.requestNodes, "nodes", 1, "nodes of the next link, as sbatch --nodes")
+	flags.StringVar(&f.at, "at", "", "the moment, UTC unless it says otherwise (required)")
+	flags.StringVar(&f.limit, "time", "", "time limit of the next link, as sbatch --time (required)")
+	flags.StringVar(&f.remaining, "remaining", "", "how long the current link still runs (required)")
+	flags.StringVar(&f.prefer, "prefer", "balanced", "no-gap, balanced, no-waste, or hours of overlap worth one hour of interruption")
+	flags.StringVar(&f.user, "user", "", "whose jobs of the history are one's own")
+	flags.DurationVar(&f.maxLead, "max-lead", 0, "never submit earlier than this before the end; 0 is no cap")
+	flags.IntVar(&f.replicas, "replicas", 200, "simulated futures")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the simulated futures")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (f *adviseFlags) run(cmd *cobra.Command) error {
+	q, at, err := f.question()
+	if err != nil {
+		return err
+	}
+	h, err := f.history.load()
+	if err != nil {
+		return err
+	}
+	known := predictor.Known(h.Jobs, at)
+	if f.scheduler.nodes == 0 {
+		if f.scheduler.nodes, err = proposedNodes(known, h.Header); err != nil {
+			return err
+		}
+	}
+	cfg, err := f.scheduler.config()
+	if err != nil {
+		return err
+	}
+	now := predictor.RecordedAt(known, at, f.scheduler.nodes)
+	now.Owner = f.user
+	d, err := provisioner.Advise(now, cfg, predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed}, q)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(adviceOf(d, now))
+	}
+	return printAdvice(cmd.OutOrStdout(), d, now)
+}
+
+// proposedNodes returns the number of nodes that a history shows.
+func proposedNodes(jobs []segue.Job, head traces.Header) (int, error) {
+	stats, err := traces.Stats(func(yield func(segue.Job, error) bool) {
+		for _, j := range jobs {
+			if !yield(j, nil) {
+				return
+			}
+		}
+	}, head)
+	if err != nil {
+		return 0, err
+	}
+	if stats.Busy.Proposed < 1 {
+		return 0, segue.Errorf(segue.Invalid, "no job had started by then: the history does not show the cluster's size; give --cluster-nodes")
+	}
+	return int(stats.Busy.Proposed), nil
+}
+
+func (f *adviseFlags) question() (provisioner.Question, segue.Time, error) {
+	var q provisioner.Question
+	at, err := instant("at", f.at)
+	if err != nil {
+		return q, 0, err
+	}
+	if q.Request.Limit, err = limit("time", f.limit); err != nil {
+		return q, 0, err
+	}
+	if q.Remaining, err = limit("remaining", f.remaining); err != nil {
+		return q, 0, err
+	}
+	if q.Prefer, err = segue.ParsePreference(f.prefer); err != nil {
+		return q, 0, fmt.Errorf("--prefer: %w", err)
+	}
+	q.Request.Nodes, q.Request.User, q.MaxLead = f.requestNodes, f.user, f.maxLead
+	return q, at, nil
+}
+
+// advice is the JSON of a decision; hours are hours.
+type advice struct {
+	At                 segue.Time         `json:"-"`
+	AtText             string             `json:"at"`
+	Decision           string             `json:"decision"` // "submit" or "wait"
+	SubmitAt           string             `json:"submit_at"`
+	Reason             string             `json:"reason"`
+	Policy             string             `json:"policy"`
+	Prefer             string             `json:"prefer"`
+	RemainingHours     float64            `json:"remaining_hours"`
+	Running            int                `json:"running_jobs"`
+	Pending            int                `json:"pending_jobs"`
+	WaitHours          map[string]float64 `json:"wait_quantiles_hours"`
+	StartsBeforeEnd    float64            `json:"starts_before_end"`
+	InterruptionHours  float64            `json:"expected_interruption_hours"`
+	OverlapHours       float64            `json:"expected_overlap_hours"`
+	AlternativesInTime []alternative      `json:"alternatives"`
+}
+
+type alternative struct {
+	SubmitAt          string  `json:"submit_at"`
+	InterruptionHours float64 `json:"expected_interruption_hours"`
+	OverlapHours      float64 `json:"expected_overlap_hours"`
+	StartsBeforeEnd   float64 `json:"starts_before_end"`
+	CostHours         float64 `json:"cost_hours"`
+}
+
+// quantiles are those that advice shows.
+var quantiles = []float64{0.1, 0.25, 0.5, 0.75, 0.9, 0.95}
+
+func adviceOf(d segue.Decision, now predictor.Present) advice {
+	a := advice{
+		AtText: d.At.String(), Decision: verdict(d), SubmitAt: d.SubmitAt.String(), Reason: d.Reason, Policy: d.Policy,
+		Prefer: d.Prefer.String(), RemainingHours: d.Remaining.Hours(),
+		Running: len(now.Snapshot.Running), Pending: len(now.Snapshot.Pending), WaitHours: map[string]float64{},
+		StartsBeforeEnd:   d.Forecast.StartsWithin(d.Remaining),
+		InterruptionHours: d.Forecast.Interruption(d.Remaining).Hours(), OverlapHours: d.Forecast.Overlap(d.Remaining).Hours(),
+		AlternativesInTime: []alternative{},
+	}
+	for _, p := range quantiles {
+		a.WaitHours[fmt.Sprintf("%g", p)] = d.Forecast.Quantile(p).Hours()
+	}
+	for _, alt := range d.Alternatives {
+		a.AlternativesInTime = append(a.AlternativesInTime, alternative{
+			alt.SubmitAt.String(), alt.Interruption.Hours(), alt.Overlap.Hours(), alt.StartsBeforeEnd, alt.Cost,
+		})
+	}
+	return a
+}
+
+func verdict(d segue.Decision) string {
+	if d.Submit {
+		return "submit"
+	}
+	return "wait"
+}
+
+func printAdvice(w io.Writer, d segue.Decision, now predictor.Present) error {
+	fmt.Fprintf(w, "%s\n\n", d.Reason)
+	fmt.Fprintf(w, "At %s: %d jobs run, %d wait; the next link is %s.\n", d.At, len(now.Snapshot.Running), len(now.Snapshot.Pending), d.Request.Shape)
+	fmt.Fprintf(w, "Wait of a submission now:")
+	for _, p := range quantiles {
+		fmt.Fprintf(w, "  %g %% within %s", 100*p, policy.Words(d.Forecast.Quantile(p)))
+	}
+	fmt.Fprintf(w, "\n\n")
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"submit at (UTC)", "expected interruption", "expected overlap", "no gap", "cost, hours"})
+	for _, a := range d.Alternatives {
+		t.AppendRow(table.Row{
+			a.SubmitAt.Std().Format("Mon 02 Jan 15:04"), policy.Words(a.Interruption), policy.Words(a.Overlap),
+			fmt.Sprintf("%.0f %%", 100*a.StartsBeforeEnd), fmt.Sprintf("%.2f", a.Cost),
+		})
+	}
+	t.Render()
+	_, err := fmt.Fprintf(w, "Cost = interruption + %.2g x overlap (--prefer %s); decided by %s.\n", d.Prefer.OverlapPrice(), d.Prefer, d.Policy)
+	return err
+}

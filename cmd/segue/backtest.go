@@ -1,0 +1,246 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/evaluation"
+	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/simulator"
+	"github.com/segue-project/segue/trainer"
+)
+
+// backtestFlags are the flags of segue backtest.
+type backtestFlags struct {
+	history                            historyFlags
+	scheduler                          schedulerFlags
+	pairNodes                          int
+	pairTime                           string
+	trainUntil, tuneUntil, testUntil   string
+	prefer                             string
+	policies                           []string
+	every, step, embargo               time.Duration
+	replicas, workers                  int
+	seed                               uint64
+	json, noStress, noRolling, noFaith bool
+	report                             string
+}
+
+func newBacktestCommand() *cobra.Command {
+	var f backtestFlags
+	cmd := &cobra.Command{
+		Use:   "backtest",
+		Short: "Measure every policy on a recorded history",
+		Long: `Backtest replays a recorded history, finds out what every submit time of the
+next link would have led to, and measures every policy on it: how much of the gap
+between a constant lead and an oracle it closes, and what it costs when its
+parameter is chosen on an earlier period. It repeats that month by month, and on
+clusters that are not what the policies believe.
+
+Periods are [start, train-until), [train-until, tune-until) and [tune-until,
+test-until); starts whose pair could reach beyond their period are left out.`,
+		Example: `  segue backtest --trace jobs.log --nodes 76 --pair-nodes 1 --pair-time 48h \
+      --train-until 2023-01-01 --tune-until 2023-02-01 --test-until 2023-03-01 --report out.html`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	f.history.add(flags)
+	f.scheduler.add(flags, "slurm", "nodes", "nodes of the cluster (required)")
+	flags.IntVar(&f.pairNodes, "pair-nodes", 1, "nodes of each job of a pair")
+	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of each job of a pair")
+	flags.StringVar(&f.trainUntil, "train-until", "", "end of the training period (required)")
+	flags.StringVar(&f.tuneUntil, "tune-until", "", "end of the tuning period (required)")
+	flags.StringVar(&f.testUntil, "test-until", "", "end of the test period (required)")
+	flags.StringVar(&f.prefer, "prefer", "balanced", "price of overlap: no-gap, balanced, no-waste, or hours of overlap worth one of interruption")
+	flags.StringSliceVar(&f.policies, "policy", nil, "only these policies (default all): "+strings.Join(policyNames(), ", "))
+	flags.DurationVar(&f.every, "every", 4*time.Hour, "time between starts")
+	flags.DurationVar(&f.step, "lead-step", 30*time.Minute, "time between submit times")
+	flags.DurationVar(&f.embargo, "embargo", 0, "starts so near the end of their period are left out; 0 is one and a half times --pair-time")
+	flags.IntVar(&f.replicas, "replicas", 24, "simulated futures of a Monte Carlo forecast")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the simulated futures and of the bootstrap")
+	flags.IntVar(&f.workers, "workers", 0, "processors to use; 0 is all")
+	flags.BoolVar(&f.noStress, "no-stress", false, "leave out the stress runs")
+	flags.BoolVar(&f.noRolling, "no-rolling", false, "leave out the rolling origin over months")
+	flags.BoolVar(&f.noFaith, "plain-only", false, "leave out the replay with inferred caps and dependencies")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	flags.StringVar(&f.report, "report", "", "write a self-contained HTML report to this file")
+	return cmd
+}
+
+func policyNames() []string {
+	var names []string
+	for _, family := range policy.Families() {
+		names = append(names, family.Name)
+	}
+	return names
+}
+
+func (f *backtestFlags) run(cmd *cobra.Command) error {
+	cfg, err := f.config()
+	if err != nil {
+		return err
+	}
+	bar := newProgress(cmd.ErrOrStderr(), "starts judged", 0)
+	defer bar.Done()
+	cfg.Progress = bar.set
+	result, err := trainer.Backtest(cmd.Context(), cfg)
+	if err != nil {
+		return err
+	}
+	bar.Done()
+	if f.report != "" {
+		if err := f.writeReport(cmd, cfg, result); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(result.Report)
+	}
+	return printBacktest(cmd.OutOrStdout(), result.Report)
+}
+
+// config reads the flags and the history.
+func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
+	var cfg trainer.BacktestConfig
+	pairTime, err := limit("pair-time", f.pairTime)
+	if err != nil {
+		return cfg, err
+	}
+	prefer, err := segue.ParsePreference(f.prefer)
+	if err != nil {
+		return cfg, fmt.Errorf("--prefer: %w", err)
+	}
+	families, err := f.families()
+	if err != nil {
+		return cfg, err
+	}
+	cluster, err := f.scheduler.config()
+	if err != nil {
+		return cfg, err
+	}
+	bounds, err := f.bounds()
+	if err != nil {
+		return cfg, err
+	}
+	h, err := f.history.load()
+	if err != nil {
+		return cfg, err
+	}
+	replays, err := trainer.Replays(h.Jobs, cluster, !f.noFaith)
+	if err != nil {
+		return cfg, err
+	}
+	embargo := f.embargo
+	if embargo == 0 {
+		embargo = pairTime * 3 / 2
+	}
+	split, err := evaluation.NewSplit(firstSubmit(replays[0].Jobs), bounds[0], bounds[1], bounds[2], embargo)
+	if err != nil {
+		return cfg, err
+	}
+	cfg = trainer.BacktestConfig{
+		Replays: replays, Pair: segue.Shape{Nodes: f.pairNodes, Limit: pairTime}, Split: split, Prefer: prefer,
+		Families: families, Rolling: !f.noRolling, Stress: !f.noStress, Every: f.every, Seed: f.seed, Workers: f.workers,
+		Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
+	}
+	cfg.Grid.Step = f.step
+	return cfg, nil
+}
+
+// bounds returns the ends of the three periods.
+func (f *backtestFlags) bounds() (bounds [3]segue.Time, err error) {
+	for i, flag := range []struct{ name, value string }{
+		{"train-until", f.trainUntil}, {"tune-until", f.tuneUntil}, {"test-until", f.testUntil},
+	} {
+		if bounds[i], err = instant(flag.name, flag.value); err != nil {
+			return bounds, err
+		}
+	}
+	return bounds, nil
+}
+
+func (f *backtestFlags) families() ([]policy.Family, error) {
+	if len(f.policies) == 0 {
+		return policy.Families(), nil
+	}
+	var list []policy.Family
+	for _, name := range f.policies {
+		found := false
+		for _, family := range policy.Families() {
+			if family.Name == name {
+				list, found = append(list, family), true
+			}
+		}
+		if !found {
+			return nil, segue.Errorf(segue.Invalid, "--policy %q: want one of %s", name, strings.Join(policyNames(), ", "))
+		}
+	}
+	return list, nil
+}
+
+func firstSubmit(jobs []simulator.Job) segue.Time {
+	first := segue.Never
+	for i := range jobs {
+		first = min(first, jobs[i].Submit)
+	}
+	return first
+}
+
+// writeReport writes the HTML report.
+func (f *backtestFlags) writeReport(cmd *cobra.Command, cfg trainer.BacktestConfig, result trainer.BacktestResult) error {
+	page, err := trainer.ReportPage(cmd.Context(), cfg, result, "segue "+strings.Join(os.Args[1:], " "))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(f.report, page, 0o644); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "The report is in %s.\n", f.report)
+	return nil
+}
+
+func printBacktest(w io.Writer, r evaluation.Report) error {
+	fmt.Fprintf(w, "Pairs of %d-node jobs of %s; %d starts from %s to %s, tuned on the time before.\n", r.PairNodes, r.PairTime,
+		r.Starts, r.Periods.Test.From.Std().Format(time.DateOnly), r.Periods.Test.To.Std().Format(time.DateOnly))
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"policy", "gap closed", "95 %", "cost, hours", "95 %", "interruption", "overlap", "no gap", "worst", "parameter"})
+	for _, p := range r.Policies {
+		t.AppendRow(table.Row{
+			p.Name, percent(p.GapClosed.Mean), percent(p.GapClosed.Lo) + " to " + percent(p.GapClosed.Hi),
+			number(p.Cost.Mean), number(p.Cost.Lo) + " to " + number(p.Cost.Hi),
+			number(p.Tuned.Interruption), number(p.Tuned.Overlap), percent(p.Tuned.ZeroInterruption),
+			number(p.Worst.Cost), number(p.Tuned.Parameter),
+		})
+	}
+	t.Render()
+	_, err := fmt.Fprintf(w, "Cost = interruption + %.2g x overlap, in hours per start, at the parameter that was best on the tuning period.\n"+
+		"Best planner by its tuning period: %s. Intervals: bootstrap over %d blocks of four days.\n",
+		float64(r.OverlapPrice), r.BestPlanner, r.Blocks)
+	return err
+}
+
+func percent(n evaluation.Number) string {
+	if !n.Known() {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(n))
+}
+
+func number(n evaluation.Number) string {
+	if !n.Known() {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", float64(n))
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/simulator"
+	"github.com/segue-project/segue/traces"
+)
+
+// historyFlags name a recorded job history.
+type historyFlags struct {
+	path, format, zone string
+}
+
+func (f *historyFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.path, "trace", "", "job history: Lonestar6 log, SWF, sacct -P or Parquet, gzip or not (required)")
+	flags.StringVar(&f.format, "trace-format", "auto", "format of the history, when it is not to be recognised")
+	flags.StringVar(&f.zone, "timezone", "", "time zone of times without one (default America/Chicago for the Lonestar6 log, UTC otherwise)")
+}
+
+// options returns how to read the history.
+func (f *historyFlags) options() (traces.Options, error) {
+	if f.path == "" {
+		return traces.Options{}, segue.Errorf(segue.Invalid, "--trace is missing: name the file of a job history")
+	}
+	format, err := traces.ParseFormat(f.format)
+	if err != nil {
+		return traces.Options{}, err
+	}
+	opt := traces.Options{Format: format}
+	if f.zone != "" {
+		if opt.Zone, err = time.LoadLocation(f.zone); err != nil {
+			return traces.Options{}, segue.Errorf(segue.Invalid, "--timezone %q: want a name such as Europe/Zurich: %w", f.zone, err)
+		}
+	}
+	return opt, nil
+}
+
+func (f *historyFlags) load() (*traces.History, error) {
+	opt, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	return traces.Load(f.path, opt)
+}
+
+// schedulerFlags describe the simulated cluster and its scheduler.
+type schedulerFlags struct {
+	nodes      int
+	backfill   string
+	perUser    int
+	interval   time.Duration
+	main       time.Duration
+	window     time.Duration
+	resolution time.Duration
+	tests      int
+}
+
+// add declares the flags; the one for the number of nodes is called nodes.
+func (f *schedulerFlags) add(flags *pflag.FlagSet, backfill, nodes, nodesUsage string) {
+	p := simulator.Published()
+	flags.IntVar(&f.nodes, nodes, 0, nodesUsage)
+	flags.StringVar(&f.backfill, "backfill", backfill, "none, easy, conservative or slurm")
+	flags.IntVar(&f.perUser, "max-jobs-per-user", 0, "most running jobs of one user; 0 is no limit")
+	flags.DurationVar(&f.main, "main-interval", p.MainInterval, "slurm: time between main passes; negative: at every event")
+	flags.DurationVar(&f.interval, "bf-interval", p.BackfillInterval, "slurm: time between backfill passes")
+	flags.DurationVar(&f.window, "bf-window", p.Window, "slurm: how far ahead backfill reserves")
+	flags.DurationVar(&f.resolution, "bf-resolution", p.Resolution, "slurm: grid of backfill's reservations")
+	flags.IntVar(&f.tests, "bf-max-job-test", p.MaxJobTest, "slurm: jobs tested in a backfill pass")
+}
+
+// config returns the cluster. Slurm's backfill comes with the priority of the
+// published provisioner's simulator (age, and a little size), the others with
+// first come, first served.
+func (f *schedulerFlags) config() (simulator.Config, error) {
+	if f.nodes < 1 {
+		return simulator.Config{}, segue.Errorf(segue.Invalid,
+			"the cluster has %d nodes, want at least 1: name their number ('segue trace stats' proposes one)", f.nodes)
+	}
+	backfill, err := simulator.ParseBackfill(f.backfill)
+	if err != nil {
+		return simulator.Config{}, segue.Errorf(segue.Invalid, "--%w", err)
+	}
+	cfg := simulator.Config{
+		Pools: []simulator.Pool{{Name: "batch", Nodes: f.nodes}}, Backfill: backfill,
+		Limits: simulator.Limits{MaxRunningJobs: f.perUser},
+	}
+	if backfill == simulator.SlurmBackfill {
+		cfg.Order = simulator.PublishedOrder()
+		cfg.Slurm = simulator.SlurmParameters{
+			MainInterval: f.main, BackfillInterval: f.interval, Window: f.window, Resolution: f.resolution,
+			MaxJobTest: f.tests, QueueDepth: f.tests,
+		}
+	}
+	return cfg, nil
+}
+
+// instant reads a point in time: RFC 3339, or a date with or without a time of
+// day, in UTC.
+func instant(flag, value string) (segue.Time, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, value); err == nil {
+			return segue.TimeOf(t), nil
+		}
+	}
+	return 0, segue.Errorf(segue.Invalid, "--%s %q: want a time such as 2023-02-14T09:00Z or 2023-02-14 (UTC)", flag, value)
+}
+
+// limit reads a time limit as sbatch does, or a Go duration such as 48h.
+func limit(flag, value string) (time.Duration, error) {
+	if d, err := time.ParseDuration(value); err == nil {
+		return d, nil
+	}
+	d, err := traces.ParseLimit(value)
+	if err != nil {
+		return 0, segue.Errorf(segue.Invalid, "--%s: %w; or a duration such as 48h", flag, err)
+	}
+	return d, nil
+}
