@@ -26,7 +26,7 @@ const (
 	Constant Form = iota // Param hours, whatever the forecast
 	Scale                // Param x the mean wait
 	Margin               // the mean wait + Param hours
-	Quantile             // the Param-quantile of the wait
+	Quantile             // the Param-quantile of the wait; nothing at 0
 )
 
 // Need returns the lead that the rule wants: submit when no more than that
@@ -40,6 +40,9 @@ func (r Rule) Need(f segue.Forecast) time.Duration {
 	case Margin:
 		return max(0, f.Mean()+hours(r.Param))
 	case Quantile:
+		if r.Param <= 0 {
+			return 0 // never before the end
+		}
 		return f.Quantile(r.Param)
 	}
 	return 0
@@ -69,7 +72,7 @@ const ConstantName = "constant"
 func Families() []Family {
 	factors := grid(0, 4, 0.05)
 	margins := grid(-30, 30, 0.5)
-	levels := grid(0.02, 0.98, 0.02)
+	levels := grid(0, 0.98, 0.02)
 	return []Family{
 		{Rule{Name: "reactive", Form: Constant}, []float64{0}, "submit when the current link ends, as a chain of afterany dependencies does"},
 		{
