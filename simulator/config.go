@@ -146,6 +146,17 @@ const (
 	PerEvent                 // one pass after every single event
 )
 
+// ParseEvents returns the granularity that the command line calls name.
+func ParseEvents(name string) (Events, error) {
+	switch name {
+	case "per-instant":
+		return PerInstant, nil
+	case "per-event":
+		return PerEvent, nil
+	}
+	return 0, segue.Errorf(segue.Invalid, "events %q: want per-instant or per-event", name)
+}
+
 // SlurmParameters are the SchedulerParameters that matter here, under Slurm's
 // names. Zero fields take Slurm's defaults.
 type SlurmParameters struct {
