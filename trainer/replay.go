@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/simulator"
@@ -47,5 +48,15 @@ func (r Replay) faithful(found *infer.Result) Replay {
 		jobs[d.Job].After = append(jobs[d.Job].After, simulator.Dependency{Job: simulator.Ref(d.After), Kind: simulator.AfterAny})
 	}
 	r.Jobs = jobs
+	return r
+}
+
+// Clairvoyant returns the replay in which the scheduler knows how long every
+// job will run: its limit is its run time.
+func (r Replay) Clairvoyant() Replay {
+	r.Jobs = slices.Clone(r.Jobs)
+	for i := range r.Jobs {
+		r.Jobs[i].Limit = r.Jobs[i].Run
+	}
 	return r
 }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/segue-project/segue/simulator"
+	"github.com/segue-project/segue/trainer"
+	"github.com/segue-project/segue/traces"
+)
+
+// simulateFlags are the flags of segue simulate.
+type simulateFlags struct {
+	history                         historyFlags
+	scheduler                       schedulerFlags
+	events, starts, svg             string
+	clairvoyant, faithful, fidelity bool
+	json                            bool
+}
+
+func newSimulateCommand() *cobra.Command {
+	var f simulateFlags
+	cmd := &cobra.Command{
+		Use:   "simulate",
+		Short: "Replay a recorded history on a simulated cluster",
+		Long: `Simulate replays a recorded history on a simulated cluster and says how long
+the jobs wait there, how busy the nodes are and how long it all takes.
+
+The file of --starts has a line "id,start" for every job, sorted by id: the
+job's number in the history, and its start in whole seconds on the history's own
+clock (an SWF file counts from its UnixStartTime, every other format from
+1970-01-01 UTC), -1 if it never started. Equal inputs give an equal file.`,
+		Example: `  segue simulate --trace KTH-SP2.swf --nodes 100 --backfill easy --starts starts.csv
+  segue simulate --trace jobs.log --nodes 76 --faithful --svg cluster.svg`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	f.history.add(flags)
+	f.scheduler.add(flags, "slurm", "nodes", "nodes of the cluster (required; 'segue trace stats' proposes a number)")
+	flags.StringVar(&f.events, "events", "per-instant", "per-instant: one scheduling pass for all that happens at an instant; per-event: one for each event")
+	flags.BoolVar(&f.clairvoyant, "clairvoyant", false, "let the scheduler know how long every job will run")
+	flags.BoolVar(&f.faithful, "faithful", false, "hold the limits and dependencies that the history gives away")
+	flags.StringVar(&f.starts, "starts", "", "write every job's start to this file, - for standard output")
+	flags.StringVar(&f.svg, "svg", "", "draw the cluster over time into this file")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (f *simulateFlags) run(cmd *cobra.Command) error {
+	h, r, err := f.replay()
+	if err != nil {
+		return err
+	}
+	bar := newProgress(cmd.ErrOrStderr(), "jobs replayed", int64(len(r.Jobs)))
+	defer bar.Done()
+	result, err := trainer.Run(cmd.Context(), r, func(arrived int) { bar.set(arrived, len(r.Jobs)) })
+	if err != nil {
+		return err
+	}
+	bar.Done()
+	if f.starts != "" {
+		if err := writeStarts(f.starts, cmd.OutOrStdout(), h, result.Starts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replay reads the flags and the history.
+func (f *simulateFlags) replay() (*traces.History, trainer.Replay, error) {
+	cluster, err := f.scheduler.config()
+	if err != nil {
+		return nil, trainer.Replay{}, err
+	}
+	if cluster.Events, err = simulator.ParseEvents(f.events); err != nil {
+		return nil, trainer.Replay{}, err
+	}
+	h, err := f.history.load()
+	if err != nil {
+		return nil, trainer.Replay{}, err
+	}
+	replays, err := trainer.Replays(h.Jobs, cluster, f.faithful)
+	if err != nil {
+		return nil, trainer.Replay{}, err
+	}
+	r := replays[len(replays)-1]
+	if f.clairvoyant {
+		r = r.Clairvoyant()
+	}
+	return h, r, nil
+}
