@@ -20,8 +20,6 @@ type Config struct {
 	Planners []string
 	// Replicates is the number of bootstrap replicates. Default 2,000.
 	Replicates int
-	// Confidence of the intervals. Default 0.95.
-	Confidence float64
 	// Seed of the bootstrap. Default 1.
 	Seed uint64
 }
@@ -32,9 +30,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Replicates == 0 {
 		c.Replicates = 2000
-	}
-	if c.Confidence == 0 {
-		c.Confidence = 0.95
 	}
 	if c.Seed == 0 {
 		c.Seed = 1
@@ -48,8 +43,6 @@ func (c Config) validate() error {
 		return segue.Errorf(segue.Invalid, "Prefer is %v, want a positive number", float64(c.Prefer))
 	case c.Replicates < 1:
 		return segue.Errorf(segue.Invalid, "Replicates is %d, want at least 1", c.Replicates)
-	case !(c.Confidence > 0 && c.Confidence < 1):
-		return segue.Errorf(segue.Invalid, "Confidence is %v, want between 0 and 1", c.Confidence)
 	}
 	return nil
 }

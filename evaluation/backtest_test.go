@@ -312,10 +312,6 @@ func TestBacktestRefusesWhatItCannotMeasure(t *testing.T) {
 			func(_ *evaluation.Run, c *evaluation.Config) { c.Replicates = -1 },
 			"backtest: Replicates is -1, want at least 1",
 		},
-		"confidence": {
-			func(_ *evaluation.Run, c *evaluation.Config) { c.Confidence = 95 },
-			"backtest: Confidence is 95, want between 0 and 1",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

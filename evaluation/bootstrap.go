@@ -55,11 +55,11 @@ func bootstrap(at []segue.Time, contenders []contender, reference, blockDays int
 				differences = append(differences, costs[c][r]-costs[reference][r])
 			}
 		}
-		result.gapClosed = append(result.gapClosed, percentiles(gaps, blocks, cfg.Confidence))
-		result.difference = append(result.difference, percentiles(differences, blocks, cfg.Confidence))
+		result.gapClosed = append(result.gapClosed, percentiles(gaps, blocks))
+		result.difference = append(result.difference, percentiles(differences, blocks))
 	}
 	for c := range contenders {
-		result.cost = append(result.cost, percentiles(costs[c], blocks, cfg.Confidence))
+		result.cost = append(result.cost, percentiles(costs[c], blocks))
 	}
 	return result
 }
@@ -153,14 +153,17 @@ func (s blockSums) replay(draws [][]float64, price float64) ([]levels, []float64
 	return heights, costs
 }
 
+// confidence of the intervals.
+const confidence = 0.95
+
 // percentiles returns the central interval of values, which it sorts; NaNs
 // sort below all numbers.
-func percentiles(values []float64, blocks int, confidence float64) interval {
+func percentiles(values []float64, blocks int) interval {
 	if blocks < 2 || len(values) == 0 {
 		return interval{lo: math.NaN(), hi: math.NaN()}
 	}
 	slices.Sort(values)
-	tail := (1 - confidence) / 2
+	const tail = (1 - confidence) / 2
 	return interval{lo: quantile(values, tail), hi: quantile(values, 1-tail)}
 }
 

@@ -68,7 +68,7 @@ func TestYardsticksScoreZeroAndOneAndIntervalsHoldTheirMeans(t *testing.T) {
 			Tune: randomTrial(rng, day(2023, 1, 1), 60),
 			Test: randomTrial(rng, day(2023, 2, 1), 180),
 		}
-		result, err := evaluation.Backtest(run, evaluation.Config{Replicates: 200, Planners: []string{"rough"}})
+		result, err := evaluation.Backtest(run, evaluation.Config{Replicates: 50, Planners: []string{"rough"}})
 		if err != nil {
 			t.Fatal(err)
 		}

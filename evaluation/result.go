@@ -84,7 +84,7 @@ type Score struct {
 	Frontier []Point `json:"frontier"`
 }
 
-// Estimate is a mean over the test starts with its bootstrap interval.
+// Estimate is a mean over the test starts with its 95 % bootstrap interval.
 type Estimate struct {
 	Mean Number `json:"mean"`
 	Lo   Number `json:"lo"`
