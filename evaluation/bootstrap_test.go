@@ -68,7 +68,7 @@ func TestYardsticksScoreZeroAndOneAndIntervalsHoldTheirMeans(t *testing.T) {
 			Tune: randomTrial(rng, day(2023, 1, 1), 60),
 			Test: randomTrial(rng, day(2023, 2, 1), 180),
 		}
-		result, err := evaluation.Backtest(run, evaluation.Config{Replicates: 50, Planners: []string{"rough"}})
+		result, err := evaluation.Backtest(run, evaluation.Config{Replicates: 20, Planners: []string{"rough"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,11 +97,11 @@ func TestBacktestIsDeterministicInItsSeed(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
 	run := evaluation.Run{Tune: randomTrial(rng, day(2023, 1, 1), 60), Test: randomTrial(rng, day(2023, 2, 1), 180)}
-	first := backtest(t, run, evaluation.Config{Seed: 3, Planners: []string{"rough"}})
-	if diff := cmp.Diff(first, backtest(t, run, evaluation.Config{Seed: 3, Planners: []string{"rough"}}), nearly); diff != "" {
+	first := backtest(t, run, evaluation.Config{Seed: 3, Replicates: 200, Planners: []string{"rough"}})
+	if diff := cmp.Diff(first, backtest(t, run, evaluation.Config{Seed: 3, Replicates: 200, Planners: []string{"rough"}}), nearly); diff != "" {
 		t.Errorf("the same seed gives another result:\n%s", diff)
 	}
-	if other := backtest(t, run, evaluation.Config{Seed: 4}); other.Policies[1].Cost == first.Policies[1].Cost {
+	if other := backtest(t, run, evaluation.Config{Seed: 4, Replicates: 200}); other.Policies[1].Cost == first.Policies[1].Cost {
 		t.Error("another seed gives the same interval")
 	}
 }
@@ -110,7 +110,7 @@ func TestLongBlocksWidenTheIntervalWhenCongestionLastsDays(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	run := evaluation.Run{Tune: randomTrial(rng, day(2023, 1, 1), 60), Test: randomTrial(rng, day(2023, 2, 1), 700)}
-	constant := backtest(t, run, evaluation.Config{}).Policies[0]
+	constant := backtest(t, run, evaluation.Config{Replicates: 300}).Policies[0]
 	long, short := constant.Cost.Hi-constant.Cost.Lo, constant.DayBlocks.Cost.Hi-constant.DayBlocks.Cost.Lo
 	if long <= short {
 		t.Errorf("interval is %v wide by four-day blocks, %v by days; want it wider", long, short)

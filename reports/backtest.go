@@ -114,8 +114,8 @@ func (b Backtest) rows(scores []evaluation.Score) []DotRow {
 
 func (b Backtest) frontier() Frontier {
 	f := Frontier{Title: "Frontiers of all policies"}
-	rows := b.rows(b.Report.Result.Policies)
-	for i, s := range b.Report.Result.Policies {
+	rows := b.rows(b.Report.Policies)
+	for i, s := range b.Report.Policies {
 		f.Series = append(f.Series, FrontierSeries{
 			Name:   rows[i].Name,
 			Look:   rows[i].Look,
@@ -130,7 +130,7 @@ func (b Backtest) frontier() Frontier {
 }
 
 func (b Backtest) scores() Dots {
-	scores := b.Report.Result.Policies
+	scores := b.Report.Policies
 	gap := DotPanel{
 		Title: "gap closed", Axis: "share of the gap", Percent: true, Least: -1,
 		Marks: []Mark{{0, "constant"}, {1, "oracle"}},
@@ -160,7 +160,7 @@ func dotOf(e evaluation.Estimate) Dot {
 func bare(n evaluation.Number) Dot { return Dot{Value: float64(n), Lo: float64(n), Hi: float64(n)} }
 
 func (b Backtest) loads() Dots {
-	scores := b.Report.Result.Policies
+	scores := b.Report.Policies
 	g := Dots{Title: "Cost by load", Rows: b.rows(scores)}
 	for _, load := range []struct {
 		name string
@@ -186,15 +186,15 @@ func (b Backtest) loads() Dots {
 // stress compares the costs under each stress with those in the cluster as it
 // is.
 func (b Backtest) stress() Dots {
-	g := Dots{Title: "Cost under stress", SameScale: true, Rows: b.rows(b.Report.Result.Policies)}
+	g := Dots{Title: "Cost under stress", SameScale: true, Rows: b.rows(b.Report.Policies)}
 	add := func(title string, scores []evaluation.Score) {
 		panel := DotPanel{Title: title, Axis: "cost, hours per start"}
-		for _, row := range b.Report.Result.Policies {
+		for _, row := range b.Report.Policies {
 			panel.Values = append(panel.Values, dotOf(costOf(scores, row.Name)))
 		}
 		g.Panels = append(g.Panels, panel)
 	}
-	add("as it is", b.Report.Result.Policies)
+	add("as it is", b.Report.Policies)
 	for _, s := range b.Report.Stress {
 		add(s.Name, s.Policies)
 	}

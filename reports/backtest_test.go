@@ -87,7 +87,7 @@ func scored(difference evaluation.Estimate) reports.Backtest {
 	b.Report.OverlapPrice = 0.25
 	b.Report.Blocks = 22
 	b.Report.BestPlanner = "planner"
-	b.Report.Result.Policies = []evaluation.Score{
+	b.Report.Policies = []evaluation.Score{
 		{Name: "constant", Cost: estimate(3.18, 2.5, 4)},
 		{Name: "planner", Cost: estimate(1.5, 1.2, 1.8), GapClosed: estimate(0.6, 0.5, 0.7)},
 		{Name: "trees", Cost: estimate(1.5+difference.Mean, 1.1, 1.7), GapClosed: estimate(0.67, 0.51, 0.8), OverPlanner: difference},
@@ -129,8 +129,8 @@ func TestReportAnswersInSentences(t *testing.T) {
 			func() reports.Backtest {
 				b := scored(estimate(nan, nan, nan))
 				b.Report.Blocks, b.Report.BestPlanner = 1, ""
-				b.Report.Result.Policies[1].Cost = estimate(1.5, nan, nan)
-				b.Report.Result.Policies[1].GapClosed = estimate(nan, nan, nan)
+				b.Report.Policies[1].Cost = estimate(1.5, nan, nan)
+				b.Report.Policies[1].GapClosed = estimate(nan, nan, nan)
 				return b
 			}(),
 			[]string{
@@ -143,8 +143,8 @@ func TestReportAnswersInSentences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			page := html(t, test.report)
-			answer := page[strings.Index(page, "What came out"):]
-			answer = answer[:strings.Index(answer, "</section>")]
+			_, answer, _ := strings.Cut(page, "What came out")
+			answer, _, _ = strings.Cut(answer, "</section>")
 			var got []string
 			for _, p := range regexp.MustCompile(`<p>(.*?)</p>`).FindAllStringSubmatch(answer, -1) {
 				got = append(got, strings.ReplaceAll(p[1], "\u00a0", " "))
@@ -186,7 +186,7 @@ func TestReportSurvivesHostileScores(t *testing.T) {
 		b.Report.PairNodes, b.Report.OverlapPrice = h.count(), number()
 		b.Report.Periods.Test = evaluation.Period{From: h.time(), To: h.time()}
 		for range h.count() {
-			b.Report.Result.Policies = append(b.Report.Result.Policies, evaluation.Score{
+			b.Report.Policies = append(b.Report.Policies, evaluation.Score{
 				Name: h.text(), GapClosed: bounds(), Cost: bounds(), OverPlanner: bounds(),
 				Tuned:    evaluation.Setting{Overlap: number(), Interruption: number()},
 				Worst:    evaluation.Worst{Interruption: number(), Overlap: number()},

@@ -67,7 +67,7 @@ func (g Calibration) Draw(width int) Drawing {
 		}
 	}
 	if isNarrow(w) {
-		c.legendRows(legend, 0, c.bottom+footRoom+8, w)
+		c.legendRows(legend, c.bottom+footRoom+8, w)
 	} else {
 		c.legendColumn(legend, c.right+24, c.top+8, w-c.right-24)
 	}

@@ -125,10 +125,11 @@ func (d *drawing) legendColumn(entries []entry, x, y, width float64) {
 	}
 }
 
-// legendRows writes the entries in lines of at most the given width.
-func (d *drawing) legendRows(entries []entry, x, y, width float64) {
+// legendRows writes the entries in lines of at most the given width, from the
+// left edge of the drawing.
+func (d *drawing) legendRows(entries []entry, y, width float64) {
 	for i, row := range flow(entries, width) {
-		left := x
+		left := 0.0
 		for _, e := range row {
 			e.draw(d, left, y+lineRoom*float64(i))
 			d.name("label", fromStart, left+swatch, y+lineRoom*float64(i)+4, width-swatch, e.name)

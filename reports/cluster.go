@@ -66,7 +66,7 @@ func (g Cluster) Draw(width int) Drawing {
 	wait.steps("area s4", columns, from, func(s ClusterSample) (float64, float64) { return 0, s.Requested })
 	use.line("mark", use.left, use.py(most), use.right, use.py(most))
 	use.text("halo note", toEnd, use.right, use.py(most)-6, whole(most)+" nodes in all")
-	use.legendRows(legend, 0, wait.bottom+footRoom+8, w)
+	use.legendRows(legend, wait.bottom+footRoom+8, w)
 	return use.finish()
 }
 

@@ -51,7 +51,7 @@ func (g Distribution) Draw(width int) Drawing {
 	for _, s := range g.Series {
 		c.polyline("curve "+s.Look.class()+s.Look.dash(), c.cumulative(s.sorted()), s.label())
 	}
-	c.legendRows(legend, 0, c.bottom+footRoom+8, w)
+	c.legendRows(legend, c.bottom+footRoom+8, w)
 	return c.finish()
 }
 

@@ -30,7 +30,7 @@ func (q *congestion) trial(from segue.Time, starts int) evaluation.Trial {
 	trial.Constant.X = make([][]float64, len(trial.Constant.Params))
 	for _, name := range policyNames {
 		policy := evaluation.Outcomes{Name: name}
-		for factor := 0.0; factor <= 3; factor += 0.1 {
+		for factor := 0.0; factor <= 3; factor += 0.25 {
 			policy.Params = append(policy.Params, factor)
 		}
 		policy.X = make([][]float64, len(policy.Params))
@@ -73,7 +73,7 @@ func backtest(t testing.TB) reports.Backtest {
 			Test:  queue.trial(split.Test.From, 168).In(split.Test, split.Embargo),
 		})
 	}
-	cfg := evaluation.Config{Planners: policyNames[:5], Replicates: 300}
+	cfg := evaluation.Config{Planners: policyNames[:5], Replicates: 40}
 	result, err := evaluation.Backtest(runs[len(runs)-1], cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func (f Frontier) Draw(width int) Drawing {
 		}
 	}
 	if isNarrow(w) {
-		c.legendRows(legend, 0, c.bottom+footRoom+8, w)
+		c.legendRows(legend, c.bottom+footRoom+8, w)
 	} else {
 		c.legendColumn(legend, c.right+16, c.top+8, w-c.right-16)
 	}

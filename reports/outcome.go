@@ -1,6 +1,9 @@
 package reports
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // OutcomeCurve draws one start: what would have come of submitting the
 // successor at each lead before the predecessor's end, what was forecast, and
@@ -61,7 +64,7 @@ func (o OutcomeCurve) Draw(width int) Drawing {
 	if o.hasChosen() {
 		c.choice(o)
 	}
-	c.legendRows(legend, 0, c.bottom+footRoom+8, w)
+	c.legendRows(legend, c.bottom+footRoom+8, w)
 	return c.finish()
 }
 
@@ -114,8 +117,8 @@ func (c *chart) band(band []LeadBand) {
 		outline = append(outline, c.at(b.Lead, b.Hi))
 		middle = append(middle, c.at(b.Lead, b.Middle))
 	}
-	for i := len(band) - 1; i >= 0; i-- {
-		outline = append(outline, c.at(band[i].Lead, band[i].Lo))
+	for _, b := range slices.Backward(band) {
+		outline = append(outline, c.at(b.Lead, b.Lo))
 	}
 	c.polygon("band s0", outline, "forecast")
 	c.polyline("curve s0 dashed", decimate(middle, int(c.right-c.left)), "middle of the forecast")

@@ -136,7 +136,7 @@ func (t Timeline) Draw(width int) Drawing {
 		c.link(t, l, hour, y, row)
 	}
 	c.foot()
-	c.legendRows(legend, 0, c.bottom+footRoom+8, w)
+	c.legendRows(legend, c.bottom+footRoom+8, w)
 	return c.finish()
 }
 

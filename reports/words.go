@@ -45,11 +45,11 @@ func (b Backtest) scoresCaption() string {
 }
 
 func (b Backtest) stressCaption() string {
-	caption := "The policies keep the parameter that they were tuned to; only the cluster of the test period changes. "
+	sentences := []string{"The policies keep the parameter that they were tuned to; only the cluster of the test period changes."}
 	for _, s := range b.Report.Stress {
-		caption += s.Name + ": " + s.What + " "
+		sentences = append(sentences, s.Name+": "+s.What)
 	}
-	return caption
+	return strings.Join(sentences, " ")
 }
 
 // measured says what was measured, in sentences.
@@ -89,7 +89,7 @@ func span(p evaluation.Period) string {
 
 // answer says what came out, in sentences.
 func (b Backtest) answer() []string {
-	scores := b.Report.Result.Policies
+	scores := b.Report.Policies
 	best, ok := cheapest(scores)
 	if !ok {
 		return []string{"There is no policy to compare."}
@@ -166,7 +166,7 @@ func (b Backtest) headline() Table {
 		"policy", "gap closed (95 % interval)", "cost, h (95 % interval)",
 		"interruption, h", "overlap, h", "no gap", "worst start",
 	}}
-	for _, s := range b.Report.Result.Policies {
+	for _, s := range b.Report.Policies {
 		worst := unknown
 		switch {
 		case s.Worst.Interruption > 0:
