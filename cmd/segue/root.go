@@ -21,7 +21,9 @@ learns the queue from the cluster's own history and says when to submit.`,
 	root.AddCommand(
 		newAdviseCommand(),
 		newBacktestCommand(),
+		newOutcomeCommand(),
 		newSimulateCommand(),
+		newTraceCommand(),
 		newVersionCommand(),
 	)
 	return root
