@@ -76,9 +76,9 @@ type Job struct {
 // Ran reports whether the job started and ended.
 func (j *Job) Ran() bool { return j.Start.Known() && j.End.Known() }
 
-// Wait returns the time from submission to start, 0 if the job never started.
+// Wait returns the time from submission to start, 0 if either is not known.
 func (j *Job) Wait() time.Duration {
-	if !j.Start.Known() {
+	if !j.Start.Known() || !j.Submit.Known() {
 		return 0
 	}
 	return j.Start.Sub(j.Submit)

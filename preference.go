@@ -2,7 +2,6 @@ package segue
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 )
@@ -18,8 +17,15 @@ const (
 	NoGap    Preference = 24
 )
 
-// ParsePreference reads a name ("no-gap", "balanced", "no-waste") or a
-// positive number of hours; the empty string is balanced.
+// The least and the greatest preference. Beyond them an hour of one kind is
+// worth weeks of the other, and it is a mistake rather than a wish.
+const (
+	minPreference = 0.001
+	maxPreference = 1000
+)
+
+// ParsePreference reads a name ("no-gap", "balanced", "no-waste") or a number
+// of hours from 0.001 to 1000; the empty string is balanced.
 func ParsePreference(s string) (Preference, error) {
 	switch s {
 	case "", "balanced":
@@ -30,9 +36,9 @@ func ParsePreference(s string) (Preference, error) {
 		return NoWaste, nil
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
-		return 0, Errorf(Invalid, "preference %q: want no-gap, balanced, no-waste or a positive number "+
-			"(hours of overlap worth one hour of interruption)", s)
+	if err != nil || !(v >= minPreference && v <= maxPreference) {
+		return 0, Errorf(Invalid, "preference %q: want no-gap, balanced, no-waste or a number from %g to %g "+
+			"(hours of overlap worth one hour of interruption)", s, minPreference, float64(maxPreference))
 	}
 	return Preference(v), nil
 }

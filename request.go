@@ -14,17 +14,24 @@ type Shape struct {
 	Limit       time.Duration
 }
 
-// String returns for example "8 nodes x 48h0m0s" or "1 node (2 GPUs) x 4h0m0s".
+// String returns for example "8 nodes x 48h0m0s" or "1 node (2 GPUs) x unlimited".
 func (s Shape) String() string {
-	noun := "nodes"
-	if s.Nodes == 1 {
-		noun = "node"
-	}
-	gpus := ""
+	gpus, limit := "", s.Limit.String()
 	if s.GPUsPerNode > 0 {
-		gpus = fmt.Sprintf(" (%d GPUs)", s.GPUsPerNode)
+		gpus = " (" + count(s.GPUsPerNode, "GPU") + ")"
 	}
-	return fmt.Sprintf("%d %s%s x %s", s.Nodes, noun, gpus, s.Limit)
+	if s.Limit == Unlimited {
+		limit = "unlimited"
+	}
+	return count(s.Nodes, "node") + gpus + " x " + limit
+}
+
+// count returns for example "1 node" or "8 nodes".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Request is what a submission asks of the scheduler.

@@ -27,21 +27,29 @@ func Seconds(s int64) Time { return Time(s * 1e6) }
 // Known reports whether t is an instant at all.
 func (t Time) Known() bool { return t != NoTime }
 
-// Add returns t+d. NoTime and Never stay what they are.
+// Add returns t+d, in whole microseconds; a sum that is out of range is Never or
+// the earliest instant. NoTime and Never stay what they are.
 func (t Time) Add(d time.Duration) Time {
-	if t == NoTime || t == Never {
+	us := Time(d / time.Microsecond)
+	switch {
+	case t == NoTime || t == Never:
 		return t
+	case us > 0 && t > Never-us:
+		return Never
+	case us < 0 && t <= NoTime-us:
+		return NoTime + 1
 	}
-	return t + Time(d/time.Microsecond)
+	return t + us
 }
 
-// Sub returns t-u, saturating at the largest duration (292 years).
+// Sub returns t-u, saturating at the largest duration (292 years) either way,
+// as it does when only one of the two is Never or NoTime.
 func (t Time) Sub(u Time) time.Duration {
-	us := int64(t) - int64(u)
-	if us > math.MaxInt64/1000 || (t == Never && u != Never) {
+	us := int64(t) - int64(u) // wraps around when out of range
+	switch {
+	case t > u && (us < 0 || us > math.MaxInt64/1000 || t == Never || u == NoTime):
 		return math.MaxInt64
-	}
-	if us < math.MinInt64/1000 {
+	case t < u && (us > 0 || us < math.MinInt64/1000 || t == NoTime || u == Never):
 		return math.MinInt64
 	}
 	return time.Duration(us) * time.Microsecond
