@@ -204,6 +204,9 @@ func (e *swfEncoder) count(j *segue.Job, lost losses) {
 func (e *swfEncoder) end() error {
 	for i := range e.names {
 		for k, s := range e.names[i].order {
+			if s == strconv.Itoa(firstName+k) {
+				continue // a number again after a conversion
+			}
 			s = strings.TrimSpace(printable([]byte(s), 200))
 			if _, err := fmt.Fprintf(e.out, "; %s: %d %s\n", e.names[i].what, firstName+k, s); err != nil {
 				return err

@@ -66,12 +66,13 @@ func followReading(ctx context.Context, w io.Writer) (follow func(done, total in
 	}
 }
 
+// newTraceTable prints the title and returns the table to be printed under it.
 func newTraceTable(w io.Writer, title string) table.Writer {
+	fmt.Fprintln(w, title)
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
-	t.SetTitle(title)
 	return t
 }
 

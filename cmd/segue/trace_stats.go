@@ -108,6 +108,10 @@ type statsReport struct {
 func (r statsReport) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s jobs from %s lines\n", r.file, formatInWords[r.reader.Format()], thousands(r.Jobs),
 		thousands(r.reader.Report().Lines))
+	if lost := r.reader.Report().Rejected(); lost > 0 {
+		fmt.Fprintf(w, "%s records (%s) cannot be used: the findings below say why.\n", thousands(lost),
+			shareOf(float64(lost), float64(lost+r.Jobs)))
+	}
 	if r.Jobs > 0 {
 		fmt.Fprintln(w)
 		r.printJobs(w)
