@@ -33,7 +33,12 @@ type Backtest struct {
 
 // PolicyText puts a policy into words: Label is how it is called in tables and
 // figures, What explains it in a sentence.
-type PolicyText struct{ Name, Label, What string }
+type PolicyText struct {
+	Name, Label, What string
+	// Diagnostic policies know what nobody can know; none is called the
+	// cheapest.
+	Diagnostic bool
+}
 
 // HTML returns the report as one file that needs nothing else and runs no
 // script.

@@ -90,7 +90,7 @@ func span(p evaluation.Period) string {
 // answer says what came out, in sentences.
 func (b Backtest) answer() []string {
 	scores := b.Report.Policies
-	best, ok := cheapest(scores)
+	best, ok := b.cheapest()
 	if !ok {
 		return []string{"There is no policy to compare."}
 	}
@@ -118,14 +118,14 @@ func (b Backtest) answer() []string {
 
 func (b Backtest) againstPlanner(best evaluation.Score, planner string) string {
 	if best.Name == planner {
-		return "It is also the planner that was cheapest on the tuning period: no learned policy costs less."
+		return "It is also the planner that was cheapest on the tuning period: no other policy costs less."
 	}
 	d := best.OverPlanner
 	text := fmt.Sprintf("The best planner, chosen on the tuning period, is %s; the difference to it is %s h per start%s",
 		b.label(planner), decimal(float64(d.Mean)), interval("", d, decimal))
 	switch {
 	case d.Hi < 0:
-		return text + ". The interval spares 0, so the advantage is unlikely to be luck, " +
+		return text + ". The interval does not hold 0, so the advantage is unlikely to be luck, " +
 			"though picking the cheapest policy afterwards flatters it."
 	case d.Lo.Known() && d.Hi.Known():
 		return text + ", which may be luck: the interval holds 0."
@@ -133,10 +133,14 @@ func (b Backtest) againstPlanner(best evaluation.Score, planner string) string {
 	return text + "."
 }
 
-// cheapest returns the policy of least cost that is not a yardstick.
-func cheapest(scores []evaluation.Score) (best evaluation.Score, ok bool) {
-	for _, s := range scores {
+// cheapest returns the policy of least cost that is neither a yardstick nor a
+// diagnostic.
+func (b Backtest) cheapest() (best evaluation.Score, ok bool) {
+	for _, s := range b.Report.Policies {
 		if s.Name == evaluation.ConstantName || s.Name == evaluation.OracleName || !s.Cost.Mean.Known() {
+			continue
+		}
+		if slices.ContainsFunc(b.Policies, func(p PolicyText) bool { return p.Name == s.Name && p.Diagnostic }) {
 			continue
 		}
 		if !ok || s.Cost.Mean < best.Cost.Mean {

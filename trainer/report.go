@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -59,7 +60,7 @@ func traceSentence(cfg BacktestConfig) string {
 func policyTexts() []reports.PolicyText {
 	var texts []reports.PolicyText
 	for _, f := range policy.Families() {
-		texts = append(texts, reports.PolicyText{Name: f.Name, What: f.What})
+		texts = append(texts, reports.PolicyText{Name: f.Name, What: f.What, Diagnostic: strings.Contains(f.Name, "true")})
 	}
 	return texts
 }
