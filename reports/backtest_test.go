@@ -108,7 +108,7 @@ func TestReportAnswersInSentences(t *testing.T) {
 				"A constant lead costs 3.18 h, and the oracle, which knows every outcome, 0.30 h.",
 			"At equal overlap it closes 67 % (51 to 80 %) of the gap between the two.",
 			"The best planner, chosen on the tuning period, is planner; the difference to it is −0.20 h per start " +
-				"(−0.30 to −0.10). The interval spares 0, so the advantage is unlikely to be luck, though picking the cheapest " +
+				"(−0.30 to −0.10). The interval does not hold 0, so the advantage is unlikely to be luck, though picking the cheapest " +
 				"policy afterwards flatters it.",
 		}},
 		"perhaps luck": {scored(estimate(-0.2, -0.5, 0.1)), []string{
@@ -122,7 +122,7 @@ func TestReportAnswersInSentences(t *testing.T) {
 			"The cheapest policy of this test period is planner, with 1.50 h per start (95 % interval 1.20 to 1.80). " +
 				"A constant lead costs 3.18 h, and the oracle, which knows every outcome, 0.30 h.",
 			"At equal overlap it closes 60 % (50 to 70 %) of the gap between the two.",
-			"It is also the planner that was cheapest on the tuning period: no learned policy costs less.",
+			"It is also the planner that was cheapest on the tuning period: no other policy costs less.",
 		}},
 		"nothing scored": {reports.Backtest{}, []string{"There is no policy to compare."}},
 		"too short": {
