@@ -28,6 +28,7 @@ func (g Grid) withDefaults(limit time.Duration) Grid {
 }
 
 // Leads returns the leads of the grid for a job of that limit, ascending from 0.
+// The last is less than a step below the limit or Max. The grid must be valid.
 func (g Grid) Leads(limit time.Duration) []time.Duration {
 	g = g.withDefaults(limit)
 	leads := make([]time.Duration, 0, g.Max/g.Step+1)
@@ -37,8 +38,10 @@ func (g Grid) Leads(limit time.Duration) []time.Duration {
 	return leads
 }
 
-func (g Grid) validate() error {
-	if g.Step < time.Second || g.Max < 0 {
+// Validate refuses a grid that has no end, as an error of kind segue.Invalid.
+// Zero fields stand for their defaults.
+func (g Grid) Validate() error {
+	if (g.Step != 0 && g.Step < time.Second) || g.Max < 0 {
 		return segue.Errorf(segue.Invalid, "grid of leads: step %s, max %s; want a step of at least 1s and a max of 0 or more", g.Step, g.Max)
 	}
 	return nil
@@ -64,9 +67,10 @@ const Horizon = 365 * 24 * time.Hour
 
 // Prober computes curves; it keeps the memory of its forks.
 type Prober struct {
-	// At, when not nil, is called at every submit time of the grid, latest lead
-	// first, with the cluster as it is then and the current link in it.
-	At func(lead time.Duration, cluster *simulator.Sim)
+	// At, when not nil, is called at every submit time of the grid, in the order
+	// of time (the longest lead first), with the cluster as it is then and the
+	// current link in it. Its error ends the curve.
+	At func(lead time.Duration, cluster *simulator.Sim) error
 	// Began, when not nil, is called once with the fork in which the current
 	// link lives, before anything else happens there.
 	Began func(cluster *simulator.Sim)
@@ -77,8 +81,7 @@ type Prober struct {
 // Curve submits the link at base's instant and, for every lead, its successor
 // of the same shape. base itself does not change. The link runs to its limit.
 func (p *Prober) Curve(base *simulator.Sim, link simulator.Job, grid Grid) (Curve, error) {
-	grid = grid.withDefaults(link.Limit)
-	if err := grid.validate(); err != nil {
+	if err := grid.Validate(); err != nil {
 		return Curve{}, err
 	}
 	link.Run, link.Submit = link.Limit, base.Now()
@@ -95,7 +98,9 @@ func (p *Prober) Curve(base *simulator.Sim, link simulator.Job, grid Grid) (Curv
 	for i := len(c.Leads) - 1; i >= 0; i-- {
 		p.world.AdvanceTo(c.End.Add(-c.Leads[i]))
 		if p.At != nil {
-			p.At(c.Leads[i], p.world)
+			if err := p.At(c.Leads[i], p.world); err != nil {
+				return Curve{}, err
+			}
 		}
 		p.probe = p.world.Fork(p.probe)
 		next, err := submitAndRun(p.probe, link)

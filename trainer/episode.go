@@ -107,24 +107,24 @@ func work(ctx context.Context, s Setup, tasks <-chan task, episodes []Episode, f
 		for _, f := range forecasters {
 			e.Forecasts[f.Name()] = make([]segue.Forecast, len(leads))
 		}
-		var failed error
 		prober.Began = func(world *simulator.Sim) { world.Observe(&witness{world, t.history}) }
 		lead := len(leads)
-		prober.At = func(_ time.Duration, world *simulator.Sim) {
+		prober.At = func(_ time.Duration, world *simulator.Sim) error {
 			lead--
 			now := predictor.Present{Snapshot: s.believe(world.Snapshot(0)), History: t.history, Owner: owner}
 			for _, f := range forecasters {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
 				forecast, err := f.Forecast(&now, request)
 				if err != nil {
-					failed = err
+					return fmt.Errorf("%s: %w", f.Name(), err)
 				}
 				e.Forecasts[f.Name()][lead] = forecast
 			}
+			return nil
 		}
-		if e.Curve, err = prober.Curve(t.cluster, link, s.Grid); err == nil {
-			err = failed
-		}
-		if err != nil {
+		if e.Curve, err = prober.Curve(t.cluster, link, s.Grid); err != nil {
 			return fmt.Errorf("start %s: %w", t.cluster.Now(), err)
 		}
 		episodes[t.index] = e
