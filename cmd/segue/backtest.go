@@ -3,12 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
@@ -21,18 +19,19 @@ import (
 
 // backtestFlags are the flags of segue backtest.
 type backtestFlags struct {
-	history                            historyFlags
-	scheduler                          schedulerFlags
-	pairNodes                          int
-	pairTime                           string
-	trainUntil, tuneUntil, testUntil   string
-	prefer                             string
-	policies                           []string
-	every, step, embargo               time.Duration
-	replicas, workers                  int
-	seed                               uint64
-	json, noStress, noRolling, noFaith bool
-	report                             string
+	history                          historyFlags
+	scheduler                        schedulerFlags
+	pairNodes                        int
+	pairTime                         string
+	trainUntil, tuneUntil, testUntil string
+	prefer                           string
+	policies                         []string
+	every, step, embargo             time.Duration
+	replicas, workers                int
+	seed                             uint64
+	json, markdown                   bool
+	noStress, noRolling, noFaith     bool
+	report                           string
 }
 
 func newBacktestCommand() *cobra.Command {
@@ -73,6 +72,7 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 	flags.BoolVar(&f.noRolling, "no-rolling", false, "leave out the rolling origin over months")
 	flags.BoolVar(&f.noFaith, "plain-only", false, "leave out the replay with inferred caps and dependencies")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	flags.BoolVar(&f.markdown, "markdown", false, "print the tables in Markdown")
 	flags.StringVar(&f.report, "report", "", "write a self-contained HTML report to this file")
 	return cmd
 }
@@ -106,7 +106,7 @@ func (f *backtestFlags) run(cmd *cobra.Command) error {
 	if f.json {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(result.Report)
 	}
-	return printBacktest(cmd.OutOrStdout(), result.Report)
+	return backtestTables{w: cmd.OutOrStdout(), markdown: f.markdown}.print(result.Report)
 }
 
 // config reads the flags and the history.
@@ -207,40 +207,4 @@ func (f *backtestFlags) writeReport(cmd *cobra.Command, cfg trainer.BacktestConf
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "The report is in %s.\n", f.report)
 	return nil
-}
-
-func printBacktest(w io.Writer, r evaluation.Report) error {
-	fmt.Fprintf(w, "Pairs of %d-node jobs of %s; %d starts from %s to %s, tuned on the time before.\n", r.PairNodes, r.PairTime,
-		r.Starts, r.Periods.Test.From.Std().Format(time.DateOnly), r.Periods.Test.To.Std().Format(time.DateOnly))
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"policy", "gap closed", "95 %", "cost, hours", "95 %", "interruption", "overlap", "no gap", "worst", "parameter"})
-	for _, p := range r.Policies {
-		t.AppendRow(table.Row{
-			p.Name, percent(p.GapClosed.Mean), percent(p.GapClosed.Lo) + " to " + percent(p.GapClosed.Hi),
-			number(p.Cost.Mean), number(p.Cost.Lo) + " to " + number(p.Cost.Hi),
-			number(p.Tuned.Interruption), number(p.Tuned.Overlap), percent(p.Tuned.ZeroInterruption),
-			number(p.Worst.Cost), number(p.Tuned.Parameter),
-		})
-	}
-	t.Render()
-	_, err := fmt.Fprintf(w, "Cost = interruption + %.2g x overlap, in hours per start, at the parameter that was best on the tuning period.\n"+
-		"Best planner by its tuning period: %s. Intervals: bootstrap over %d blocks of four days.\n",
-		float64(r.OverlapPrice), r.BestPlanner, r.Blocks)
-	return err
-}
-
-func percent(n evaluation.Number) string {
-	if !n.Known() {
-		return "–"
-	}
-	return fmt.Sprintf("%.0f %%", 100*float64(n))
-}
-
-func number(n evaluation.Number) string {
-	if !n.Known() {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", float64(n))
 }
