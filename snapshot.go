@@ -22,6 +22,8 @@ type QueuedJob struct {
 	Submit   Time
 	Eligible Time // NoTime when not known or not yet
 	Start    Time // NoTime while pending
+	// Priority is how far the job goes before a new submission of the same shape
+	// for reasons other than its age, in the scheduler's units; 0 when unknown.
 	Priority int64
 	Reason   string // why it pends, in Slurm's words: "Resources", "QOSMaxJobsPerUserLimit"
 }

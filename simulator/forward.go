@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"math"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -89,7 +90,7 @@ func (f *Forward) convert(q *segue.QueuedJob, nodes int) Job {
 	return Job{
 		Submit: q.Submit, Run: q.Limit, Limit: max(q.Limit, time.Microsecond), Nodes: int32(min(max(q.Nodes, 1), nodes)),
 		GPUsPerNode: int32(min(q.GPUsPerNode, f.cfg.Pools[0].GPUsPerNode)), User: f.user(q.User),
-		Partition: f.partition(q.Partition), QOS: f.qos(q.QOS),
+		Partition: f.partition(q.Partition), QOS: f.qos(q.QOS), Nice: int32(-min(max(q.Priority, -math.MaxInt32), math.MaxInt32)),
 	}
 }
 

@@ -59,6 +59,7 @@ func (s *Sim) show(ref Ref) segue.QueuedJob {
 			User: s.conf.userName(j.user), Partition: s.conf.Partitions[j.part].Name, QOS: s.conf.QOS[j.qos].Name,
 		},
 		Submit: segue.Time(j.submit), Eligible: segue.NoTime, Start: segue.NoTime,
+		Priority: -int64(s.nice(ref)),
 	}
 }
 
