@@ -42,7 +42,7 @@ func (c *zoneClock) lookUp(local int64) (at, alt int64, how reading) {
 	n := 0
 	before := int64(0)
 	for t := time.Unix(local-86400, 0).In(c.zone); ; {
-		start, end := t.ZoneBounds()
+		start, end := bounds(t)
 		_, offset := t.Zone()
 		at := local - int64(offset)
 		if (start.IsZero() || at >= start.Unix()) && (end.IsZero() || at < end.Unix()) {
@@ -74,7 +74,7 @@ func (c *zoneClock) lookUp(local int64) (at, alt int64, how reading) {
 func (c *zoneClock) remember(local, at int64) {
 	const longest = 1 << 40 // seconds: a zone without further changes
 	t := time.Unix(at, 0).In(c.zone)
-	start, end := t.ZoneBounds()
+	start, end := bounds(t)
 	c.offset = local - at
 	c.from, c.to = at-longest, at+longest
 	if !start.IsZero() {
@@ -85,4 +85,17 @@ func (c *zoneClock) remember(local, at int64) {
 		_, later := end.In(c.zone).Zone()
 		c.to = end.Unix() + min(c.offset, int64(later))
 	}
+}
+
+// bounds is ZoneBounds with an end that is after t. By a zone's rule for the
+// years to come, the standard library ends a leap year one day early: on its
+// last day, the end that it gives is over (seen with Go 1.26, from 2040 on).
+// That day is a period of its own here.
+func bounds(t time.Time) (start, end time.Time) {
+	start, end = t.ZoneBounds()
+	if !end.IsZero() && !end.After(t) {
+		start = end
+		end = time.Date(t.UTC().Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC).In(t.Location())
+	}
+	return start, end
 }

@@ -84,3 +84,19 @@ func TestDaysSinceEpochFollowTheCalendar(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLastDayOfALeapYearIsRead: here the standard library gives an end of the
+// period that is over already, and a loop from period to period stood still.
+func TestTheLastDayOfALeapYearIsRead(t *testing.T) {
+	t.Parallel()
+	zone := zoneOf(t, "America/Chicago")
+	for year := 2036; year < 2072; year += 4 {
+		for day := 30; day <= 33; day++ {
+			want := time.Date(year, time.December, day, 12, 34, 56, 0, zone).Unix()
+			got, _, how := newZoneClock(zone).instants(localAt(want, zone))
+			if got != want || how != once {
+				t.Errorf("noon of %d-12-%d is %d (%d), want %d", year, day, got, how, want)
+			}
+		}
+	}
+}
