@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/segue-project/segue"
 )
@@ -105,14 +104,14 @@ func (h *history) inferChains(cfg Config, blocks []segue.Time) (Chains, []Depend
 	s := newSuspects(h, cfg, blocks)
 	var c Chains
 	var rest []waited
-	var hours time.Duration
+	hours := 0.0
 	for u := range h.users {
 		for _, w := range s.of(u) {
 			c.Waited++
 			c.AnytimeLevel += w.anytime
 			if w.coincides {
 				c.Coincided++
-				hours += h.wait(w.job)
+				hours += h.wait(w.job).Hours()
 			}
 			switch {
 			case !w.byLimit:
@@ -122,7 +121,7 @@ func (h *history) inferChains(cfg Config, blocks []segue.Time) (Chains, []Depend
 			}
 		}
 	}
-	c.CoincidedShare = ratio(hours.Hours(), h.waiting.Hours())
+	c.CoincidedShare = ratio(hours, h.waiting)
 	c.AnytimeLevel = ratio(c.AnytimeLevel, float64(c.Waited))
 	deps := h.judge(rest, &c)
 	c.Inferred = len(deps)
@@ -144,9 +143,9 @@ func (h *history) judge(rest []waited, c *Chains) []Dependency {
 		if !w.coincides {
 			continue
 		}
-		group, user := &c.Named, &Excess{}
-		if !w.named {
-			group, user = w.group(c), users[h.userOf[w.job]].of(w)
+		group, user := w.group(c), users[h.userOf[w.job]].of(w)
+		if w.named && (!group.Found() || c.Named.part() > group.part()) {
+			group, user = &c.Named, &Excess{}
 		}
 		if !group.Found() && !user.Found() {
 			continue

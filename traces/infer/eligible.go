@@ -22,7 +22,7 @@ func (h *history) eligibility(r *Result, blocks []segue.Time) {
 	for _, d := range r.Dependencies {
 		predecessor[d.Job] = h.jobs[d.After].End
 	}
-	var byLimits, byDependencies, byEither time.Duration
+	byLimits, byDependencies, byEither := 0.0, 0.0, 0.0
 	for i := range h.jobs {
 		j := &h.jobs[i]
 		r.Eligible[i] = j.Submit
@@ -30,9 +30,9 @@ func (h *history) eligibility(r *Result, blocks []segue.Time) {
 			continue
 		}
 		held := max(j.Submit, blocks[i], predecessor[i])
-		byEither += held.Sub(j.Submit)
-		byLimits += max(j.Submit, blocks[i]).Sub(j.Submit)
-		byDependencies += max(j.Submit, predecessor[i]).Sub(j.Submit)
+		byEither += held.Sub(j.Submit).Hours()
+		byLimits += max(j.Submit, blocks[i]).Sub(j.Submit).Hours()
+		byDependencies += max(j.Submit, predecessor[i]).Sub(j.Submit).Hours()
 		if held.Sub(j.Submit) > selfBlockedAfter {
 			r.SelfBlocked[i] = true
 			r.Blocked++
@@ -42,7 +42,7 @@ func (h *history) eligibility(r *Result, blocks []segue.Time) {
 			r.Eligible[i] = max(held, j.Eligible)
 		}
 	}
-	r.LimitShare = ratio(byLimits.Hours(), r.WaitingHours)
-	r.DependencyShare = ratio(byDependencies.Hours(), r.WaitingHours)
-	r.BlockedShare = ratio(byEither.Hours(), r.WaitingHours)
+	r.LimitShare = ratio(byLimits, r.WaitingHours)
+	r.DependencyShare = ratio(byDependencies, r.WaitingHours)
+	r.BlockedShare = ratio(byEither, r.WaitingHours)
 }

@@ -17,7 +17,7 @@ type history struct {
 	users       [][]int      // the jobs of each user, in order of submission
 	userOf      []int
 	startedJobs int
-	waiting     time.Duration // of all jobs
+	waiting     float64 // hours, of all jobs: centuries fit no time.Duration
 }
 
 func newHistory(jobs []segue.Job) *history {
@@ -35,7 +35,7 @@ func newHistory(jobs []segue.Job) *history {
 		if h.started[i] {
 			h.startedJobs++
 		}
-		h.waiting += h.wait(i)
+		h.waiting += h.wait(i).Hours()
 		u, known := names[j.User]
 		if !known {
 			u = len(h.users)

@@ -72,7 +72,7 @@ func Infer(jobs []segue.Job, cfg Config) *Result {
 		Jobs:         len(jobs),
 		Users:        len(h.users),
 		Started:      h.startedJobs,
-		WaitingHours: h.waiting.Hours(),
+		WaitingHours: h.waiting,
 	}
 	r.Limits = h.inferLimits(everyJob)
 	r.Partitions = h.inferScopes(func(j *segue.Job) string { return j.Partition })

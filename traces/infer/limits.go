@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/segue-project/segue"
 )
@@ -115,7 +114,7 @@ func (h *history) inferRunning(selected selection, takes func(*segue.Job) int, o
 	for _, s := range sweeps {
 		s.expose(l.Value, otherLimit, &below, &at)
 	}
-	l.WaitingShare = ratio(at.waiting.Hours(), h.waiting.Hours())
+	l.WaitingShare = ratio(at.waiting, h.waiting)
 	return l.judge(below, at)
 }
 
@@ -156,16 +155,13 @@ func peak(changes []change) int {
 // exposure is time in which something could have happened, how often it did, and
 // how long jobs waited meanwhile.
 type exposure struct {
-	time    time.Duration
+	hours   float64
 	events  int
-	waiting time.Duration
+	waiting float64 // hours
 }
 
 func (e exposure) perHour() float64 {
-	if e.time <= 0 {
-		return 0
-	}
-	return float64(e.events) / e.time.Hours()
+	return ratio(float64(e.events), e.hours)
 }
 
 // exposeQueued collects the submissions of a user near and at the limit.
@@ -173,11 +169,11 @@ func exposeQueued(changes []change, limit int, below, at *exposure) {
 	now := 0
 	for k, c := range changes {
 		if k > 0 && c.at > changes[k-1].at && c.at != segue.Never {
-			switch passed := c.at.Sub(changes[k-1].at); {
+			switch passed := c.at.Sub(changes[k-1].at).Hours(); {
 			case now >= limit:
-				at.time += passed
+				at.hours += passed
 			case now >= near(limit):
-				below.time += passed
+				below.hours += passed
 			}
 		}
 		if c.by > 0 {
@@ -234,7 +230,7 @@ func candidate(peaks []int) Limit {
 
 // judge adds what the exposures say and decides.
 func (l Limit) judge(below, at exposure) Limit {
-	l.HoursAt = at.time.Hours()
+	l.HoursAt = at.hours
 	l.Observed = at.events
 	l.Expected = below.perHour() * l.HoursAt
 	silent := float64(l.Observed) <= 0.1*l.Expected

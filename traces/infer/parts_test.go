@@ -91,7 +91,7 @@ func TestEligibleTimesByHand(t *testing.T) {
 
 	h := newHistory(jobs)
 	r := &Result{
-		WaitingHours: h.waiting.Hours(),
+		WaitingHours: h.waiting,
 		Limits:       Limits{MaxRunning: Limit{Found: true, Value: 1}},
 		Dependencies: []Dependency{{Job: 4, After: 3}},
 	}
@@ -222,5 +222,44 @@ func TestPendingJobsOfOnesOwnAreCounted(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
+func TestMonthsSumUpTheDaysThatTell(t *testing.T) {
+	t.Parallel()
+	days := []NodeDay{
+		{Date: "2023-01-30", InService: 73, CongestedHours: 5},
+		{Date: "2023-01-31"},
+		{Date: "2023-02-01", InService: 76, CongestedHours: 12},
+		{Date: "2023-02-02", InService: 72, CongestedHours: 4},
+		{Date: "2023-02-03", InService: 80, CongestedHours: 2},
+		{Date: "2023-03-01"},
+	}
+	want := []NodeMonth{
+		{Month: "2023-01", Days: 1, Least: 73, Median: 73, Most: 73},
+		{Month: "2023-02", Days: 3, Least: 72, Median: 76, Most: 80},
+	}
+	if diff := cmp.Diff(want, Months(days)); diff != "" {
+		t.Errorf("months (-want +got):\n%s", diff)
+	}
+	if got := TypicalNodes(days); got != 76 {
+		t.Errorf("typically %d nodes, want 76", got)
+	}
+	if got := TypicalNodes(nil); got != 0 {
+		t.Errorf("without days: %d nodes, want 0", got)
+	}
+}
+
+// TestCenturiesOfWaitingAddUp has jobs that wait for over a thousand years
+// together, more than a time.Duration holds.
+func TestCenturiesOfWaitingAddUp(t *testing.T) {
+	t.Parallel()
+	var jobs []segue.Job
+	const year = 365 * 24
+	for i := range 1500 {
+		jobs = append(jobs, job(fmt.Sprintf("u%d", i), 0, year, year+1))
+	}
+	if got := Infer(jobs, Config{}).WaitingHours; math.Abs(got-1500*year) > 1 {
+		t.Errorf("all waited %.0f hours, want %d", got, 1500*year)
 	}
 }

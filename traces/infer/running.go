@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"sort"
-	"time"
 
 	"github.com/segue-project/segue"
 )
@@ -87,9 +86,9 @@ func (s *runningSweep) expose(limit, otherLimit int, below, at *exposure) {
 				if running+smallest > limit {
 					before = at
 				}
-				passed := c.at.Sub(s.changes[k-1].at)
-				before.time += passed
-				before.waiting += passed * time.Duration(pending.jobs)
+				passed := c.at.Sub(s.changes[k-1].at).Hours()
+				before.hours += passed
+				before.waiting += passed * float64(pending.jobs)
 			}
 		}
 		switch c.kind {
