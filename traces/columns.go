@@ -104,8 +104,10 @@ func (c *columns) missing() []string {
 		{"Start", []role{roleStart}},
 		{"End (or Elapsed, ElapsedRaw)", []role{roleEnd, roleElapsed, roleElapsedRaw}},
 		{"Timelimit (or TimelimitRaw)", []role{roleLimit, roleLimitRaw}},
-		{"NNodes (or AllocNodes, ReqNodes, AllocTRES, ReqTRES)",
-			[]role{roleNNodes, roleAllocNodes, roleReqNodes, roleAllocTRES, roleReqTRES}},
+		{
+			"NNodes (or AllocNodes, ReqNodes, AllocTRES, ReqTRES)",
+			[]role{roleNNodes, roleAllocNodes, roleReqNodes, roleAllocTRES, roleReqTRES},
+		},
 	} {
 		if !c.has(need.any...) {
 			words = append(words, need.words)
