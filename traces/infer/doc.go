@@ -11,7 +11,9 @@
 //     passes, and as hours in which such users waited without a start;
 //   - a dependency shows as a start right after another job of the same user
 //     ended, more often than chance, where no limit explains it; names that
-//     count on, the order of submission and overtaking jobs tell more.
+//     count on, the order of submission and overtaking jobs tell more;
+//   - an order of the queue shows in who of two users with equal jobs went
+//     first, beside the priorities that the scheduler recorded.
 //
 // Every finding carries its counts for and against and what chance alone would
 // give; a finding that chance explains is not reported as found. They are
@@ -19,5 +21,5 @@
 // after another for a reason not looked for here would show the same traces.
 //
 // The package is pure: it reads no files and no clock. Start reading at
-// infer.go, then limits.go and chain.go.
+// infer.go, then limits.go, chain.go and order.go.
 package infer

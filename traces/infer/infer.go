@@ -42,19 +42,25 @@ type Result struct {
 
 	Chains       Chains       `json:"chains"`
 	Dependencies []Dependency `json:"dependencies"`
+	// Order is what the recorded priorities say about the order of the queue.
+	Order Order `json:"order"`
 
 	// OwnPending tells how waits grow with the jobs that the user had pending
 	// already.
 	OwnPending []PendingRow `json:"own_pending"`
 	Nodes      []NodeDay    `json:"nodes"`
 
+	// Held, by job, is until when it certainly could not run, because jobs that
+	// its user submitted later and that ask for no less went first; NoTime where
+	// nothing says so.
+	Held []segue.Time `json:"-"`
 	// Eligible, by job, is when the job could first have run: at its submission,
-	// or when the recorded eligible time came, the job it depends on ended, or
-	// its user fell below the limit for the last time before its start. A job
-	// that never started has its submission.
+	// or when the recorded eligible time came, the job it depends on ended, Held
+	// was over, or its user fell below the limit for the last time before its
+	// start. A job that never started has its submission.
 	Eligible []segue.Time `json:"-"`
-	// SelfBlocked, by job, is true when the user's own jobs held it for over a
-	// minute.
+	// SelfBlocked, by job, is true when the user's own jobs, or the user, held it
+	// for over a minute.
 	SelfBlocked []bool `json:"-"`
 	// Blocked counts the self-blocked jobs; LimitShare, DependencyShare and
 	// BlockedShare are the parts of all waiting hours that limits, dependencies,
@@ -79,7 +85,11 @@ func Infer(jobs []segue.Job, cfg Config) *Result {
 	r.QOS = h.inferScopes(func(j *segue.Job) string { return j.QOS })
 	blocks := h.limitBlocks(r)
 	r.Chains, r.Dependencies = h.inferChains(cfg.withDefaults(), blocks)
+	r.Dependencies = h.completeLines(r.Dependencies)
+	r.Held, r.Dependencies = h.findHeld(r.Dependencies)
+	r.Chains.Inferred = len(r.Dependencies)
 	h.eligibility(r, blocks)
+	r.Order = h.inferOrder(r)
 	r.OwnPending = h.ownPending()
 	r.Nodes = h.newOccupancy(r.Eligible).perDay()
 	return r
