@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -19,6 +20,7 @@ type Forward struct {
 	runs    []int64
 	running int
 	jobs    []Job
+	order   []int // of the running jobs, as they are put onto their nodes
 }
 
 // NewForward returns a forward simulation under the scheduler of cfg, which
@@ -47,7 +49,7 @@ func (f *Forward) Load(snap *segue.Snapshot) error {
 	f.running = len(snap.Running)
 	cfg := f.cfg
 	cfg.Pools = []Pool{cfg.Pools[0]}
-	cfg.Pools[0].Nodes = max(snap.Nodes, nodesOf(snap.Running), 1)
+	cfg.Pools[0].Nodes = max(snap.Nodes, f.nodesOf(snap.Running), 1)
 	for i := range snap.Running {
 		f.jobs = append(f.jobs, f.convert(&snap.Running[i], cfg.Pools[0].Nodes))
 	}
@@ -62,7 +64,7 @@ func (f *Forward) Load(snap *segue.Snapshot) error {
 	base.starts, base.finishes, base.keepsRecord = nil, nil, false
 	base.arrived, base.now = len(base.table.order), int64(snap.At)
 	base.usage.chargedTo = base.now
-	for i := range snap.Running {
+	for _, i := range f.order {
 		base.resume(Ref(i), int64(snap.Running[i].Start))
 	}
 	for i := range snap.Pending {
@@ -78,12 +80,34 @@ func (f *Forward) Load(snap *segue.Snapshot) error {
 	return nil
 }
 
-func nodesOf(jobs []segue.QueuedJob) int {
-	n := 0
-	for i := range jobs {
-		n += jobs[i].Nodes
+// nodesOf returns on how many nodes the running jobs fit when they are put onto
+// them in f.order, which it sets: a snapshot does not say who shares a node with
+// whom, and the largest parts first leave the least room unused.
+func (f *Forward) nodesOf(jobs []segue.QueuedJob) int {
+	f.order = f.order[:0]
+	whole := f.cfg.Pools[0].GPUsPerNode
+	gpus := func(i int) int {
+		if n := jobs[i].GPUsPerNode; n > 0 {
+			return min(n, whole)
+		}
+		return whole
 	}
-	return n
+	for i := range jobs {
+		f.order = append(f.order, i)
+	}
+	slices.SortStableFunc(f.order, func(a, b int) int { return gpus(b) - gpus(a) })
+	var packing pool
+	for _, i := range f.order {
+		j := job{nodes: int32(max(jobs[i].Nodes, 1)), gpus: int32(gpus(i))}
+		if gpus(i) == whole {
+			packing.total += j.nodes
+			continue
+		}
+		packing.free, packing.gpus = j.nodes, int32(whole)
+		packing.shared.place(&packing, &j, packing.shared.choose(&j, nil))
+		packing.total += j.nodes - packing.free
+	}
+	return int(packing.total)
 }
 
 func (f *Forward) convert(q *segue.QueuedJob, nodes int) Job {
@@ -126,7 +150,7 @@ func (s *Sim) resume(ref Ref, start int64) {
 	j := s.job(ref)
 	p := s.poolOf(j)
 	now := s.now
-	if start+j.limit <= now { // over its limit: about to be ended
+	if start+j.limit < now { // over its limit: about to be ended
 		j.limit = now - start + time.Minute.Microseconds()
 		j.run = j.limit
 	}
