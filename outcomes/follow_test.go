@@ -24,8 +24,9 @@ func leadOf(lead time.Duration) outcomes.Decider {
 
 func TestChainByHand(t *testing.T) {
 	t.Parallel()
-	hours := func(submit, start, end, outcome time.Duration) outcomes.Link {
-		return outcomes.Link{Submit: at(submit * hour), Start: at(start * hour), End: at(end * hour), Outcome: outcome * hour}
+	hours := func(submit, start, end, outcome int) outcomes.Link {
+		h := func(n int) time.Duration { return time.Duration(n) * hour }
+		return outcomes.Link{Submit: at(h(submit)), Start: at(h(start)), End: at(h(end)), Outcome: h(outcome)}
 	}
 	tests := map[string]struct {
 		nodes  int

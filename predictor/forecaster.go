@@ -20,3 +20,6 @@ type Present struct {
 	// their limits.
 	Owner string
 }
+
+// owns reports whether the user is the one who asks.
+func (p *Present) owns(user string) bool { return user == p.Owner && user != "" }

@@ -65,9 +65,7 @@ func (h *History) user(name string) int32 {
 	}
 	u := int32(len(h.users))
 	h.users[name] = u
-	for int(u) >= len(h.latest) {
-		h.latest = append(h.latest, 0)
-	}
+	h.latest = append(h.latest, 0)
 	return u
 }
 
@@ -86,11 +84,20 @@ func (h *History) Fork() *History {
 // EndedJobs returns the number of jobs seen to end.
 func (h *History) EndedJobs() int { return h.ends.len() }
 
+// names returns the users' names by index.
+func (h *History) names() []string {
+	names := make([]string, len(h.users))
+	for name, u := range h.users {
+		names[u] = name
+	}
+	return names
+}
+
 // lastRuns calls visit with the user's ended jobs, the latest first, until it
 // returns false.
 func (h *History) lastRuns(user string, visit func(*Ended) bool) {
 	u, ok := h.users[user]
-	if !ok || int(u) >= len(h.latest) {
+	if !ok {
 		return
 	}
 	for i := h.latest[u]; i > 0; {

@@ -1,6 +1,7 @@
 package predictor
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -39,7 +40,7 @@ type MonteCarlo struct {
 	cfg      MonteCarloConfig
 	sim      *simulator.Forward
 	model    runModel
-	arrivals arrivals
+	arrivals []arrived
 	jobs     []draw
 	runs     []time.Duration
 	batch    []simulator.Job
@@ -113,7 +114,7 @@ func (m *MonteCarlo) Later(now *Present, req segue.Request, delays []time.Durati
 func (m *MonteCarlo) prepare(now *Present) {
 	snap := &now.Snapshot
 	m.model.update(now.History, snap.At)
-	m.arrivals.update(now, m.cfg)
+	m.arrivals = pastArrivals(now, snap.At.Add(-time.Duration(m.cfg.ArrivalDays)*24*time.Hour), m.arrivals)
 	n := 0
 	for _, list := range [2][]segue.QueuedJob{snap.Running, snap.Pending} {
 		for i := range list {
@@ -123,8 +124,8 @@ func (m *MonteCarlo) prepare(now *Present) {
 			d := &m.jobs[n]
 			n++
 			d.job, d.elapsed = &list[i], list[i].Elapsed(snap.At)
-			d.fixed = now.Owner != "" && d.job.User == now.Owner
-			d.own, _ = m.model.own(now.History, d.job, d.elapsed, d.own)
+			d.fixed = now.owns(d.job.User)
+			d.own = m.model.own(now.History, d.job, d.elapsed, d.own)
 		}
 	}
 	m.jobs = m.jobs[:n]
@@ -149,28 +150,18 @@ func (m *MonteCarlo) drawArrivals(now *Present, rng *rand.Rand) []simulator.Job 
 	at := now.Snapshot.At
 	shift := time.Duration(1+rng.IntN(m.cfg.ArrivalDays)) * 24 * time.Hour
 	from, to := at.Add(-shift), at.Add(-shift).Add(m.cfg.ArrivalHorizon)
-	list := m.arrivals.jobs
-	i, _ := slices.BinarySearchFunc(list, from, func(a arrived, t segue.Time) int {
-		if a.submit < t {
-			return -1
-		}
-		return 1
-	})
-	for ; i < len(list) && list[i].submit < to; i++ {
-		a := &list[i]
+	i, _ := slices.BinarySearchFunc(m.arrivals, from, func(a arrived, t segue.Time) int { return cmp.Compare(a.submit, t) })
+	for ; i < len(m.arrivals) && m.arrivals[i].submit < to; i++ {
+		a := &m.arrivals[i]
 		m.batch = append(m.batch, simulator.Job{
-			Submit: a.submit.Add(shift), Run: a.run, Limit: a.limit, Nodes: min(a.nodes, int32(now.Snapshot.Nodes)), User: m.sim.User(a.user),
+			Submit: a.submit.Add(shift), Run: a.run, Limit: a.limit, User: m.sim.User(a.user),
+			Nodes: min(a.nodes, int32(max(now.Snapshot.Nodes, 1))),
 		})
 	}
 	return m.batch
 }
 
-// arrivals are the submissions of the past days, in order.
-type arrivals struct {
-	age  age
-	jobs []arrived
-}
-
+// arrived is a job that was submitted on a past day.
 type arrived struct {
 	submit     segue.Time
 	run, limit time.Duration
@@ -178,34 +169,29 @@ type arrived struct {
 	user       string
 }
 
-// update renews the list, at most every refreshAfter. Jobs that have not ended
-// are taken with their limits.
-func (a *arrivals) update(now *Present, cfg MonteCarloConfig) {
-	h, at := now.History, now.Snapshot.At
-	if a.age.fresh(h, at) {
-		return
-	}
-	a.jobs = a.jobs[:0]
-	oldest := at.Add(-time.Duration(cfg.ArrivalDays)*24*time.Hour - refreshAfter)
-	names := make([]string, len(h.users))
-	for name, u := range h.users {
-		names[u] = name
-	}
+// pastArrivals returns the submissions since the instant from, in order, in
+// list's memory. Jobs that have not ended are taken with their limits; the
+// owner's come as they are decided, not as they came.
+func pastArrivals(now *Present, from segue.Time, list []arrived) []arrived {
+	list = list[:0]
+	h := now.History
+	names := h.names()
 	for i := h.ends.len() - 1; i >= 0; i-- {
 		e := h.ends.at(i)
-		if e.End < oldest {
+		if e.End < from {
 			break
 		}
-		if e.Submit >= oldest {
-			a.jobs = append(a.jobs, arrived{e.Submit, e.Run, e.Limit, e.Nodes, names[e.User]})
+		if user := names[e.User]; e.Submit >= from && !now.owns(user) {
+			list = append(list, arrived{e.Submit, e.Run, e.Limit, e.Nodes, user})
 		}
 	}
-	for _, list := range [2][]segue.QueuedJob{now.Snapshot.Running, now.Snapshot.Pending} {
-		for i := range list {
-			if q := &list[i]; q.Submit >= oldest && q.User != now.Owner {
-				a.jobs = append(a.jobs, arrived{q.Submit, q.Limit, q.Limit, int32(q.Nodes), q.User})
+	for _, jobs := range [2][]segue.QueuedJob{now.Snapshot.Running, now.Snapshot.Pending} {
+		for i := range jobs {
+			if q := &jobs[i]; q.Submit >= from && !now.owns(q.User) {
+				list = append(list, arrived{q.Submit, q.Limit, q.Limit, int32(q.Nodes), q.User})
 			}
 		}
 	}
-	slices.SortStableFunc(a.jobs, func(x, y arrived) int { return int(min(max(int64(x.submit-y.submit), -1), 1)) })
+	slices.SortStableFunc(list, func(x, y arrived) int { return cmp.Compare(x.submit, y.submit) })
+	return list
 }

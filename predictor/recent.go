@@ -32,30 +32,34 @@ func (r *Recent) Name() string { return r.name }
 
 // Forecast returns the waits of the last starts.
 func (r *Recent) Forecast(now *Present, req segue.Request) (segue.Forecast, error) {
-	h := now.History
 	waits := make([]time.Duration, 0, r.jobs)
-	if r.sameShape {
-		waits = r.collect(h, req, waits, r.jobs/2, true)
+	owner, known := now.History.users[req.User]
+	ownFirst := r.sameShape && known
+	if ownFirst {
+		waits = r.collect(now.History, req, waits, r.jobs/2, func(user int32) bool { return user == owner })
 	}
-	waits = r.collect(h, req, waits, r.jobs-len(waits), false)
+	taken := len(waits) // of the user's own latest, not to be taken twice
+	waits = r.collect(now.History, req, waits, r.jobs-taken, func(user int32) bool {
+		if ownFirst && user == owner && taken > 0 {
+			taken--
+			return false
+		}
+		return true
+	})
 	return segue.NewForecast(now.Snapshot.At, r.name, waits), nil
 }
 
-func (r *Recent) collect(h *History, req segue.Request, waits []time.Duration, want int, own bool) []time.Duration {
-	user, known := h.users[req.User]
-	if own && !known {
-		return waits
-	}
+// collect appends the waits of up to want of the last starts, the latest first.
+func (r *Recent) collect(h *History, req segue.Request, waits []time.Duration, want int, of func(user int32) bool) []time.Duration {
 	for i, seen := h.starts.len()-1, 0; i >= 0 && seen < r.scan && want > 0; i, seen = i-1, seen+1 {
 		s := h.starts.at(i)
-		if r.sameShape && (int(s.Nodes) != req.Nodes || s.Limit > 2*req.Limit || 2*s.Limit < req.Limit) {
+		if r.sameShape && (int(s.Nodes) != req.Nodes || s.Limit-req.Limit > req.Limit || req.Limit-s.Limit > s.Limit) {
 			continue
 		}
-		if own && s.User != user {
-			continue
+		if of(s.User) {
+			waits = append(waits, s.Wait)
+			want--
 		}
-		waits = append(waits, s.Wait)
-		want--
 	}
 	return waits
 }

@@ -1,7 +1,6 @@
 package predictor
 
 import (
-	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -50,8 +49,8 @@ func (LastTwo) Suppose(now *Present, out []time.Duration) []time.Duration {
 }
 
 // Learned supposes the median of what is known of such a job: the user's own
-// runs under a like limit, all users' where there are few, given that it has
-// run as long as it has.
+// runs under a like limit, mixed with all users' where these are few, given that
+// it has run as long as it has.
 type Learned struct{ model runModel }
 
 // Name returns "learned".
@@ -61,7 +60,7 @@ func (*Learned) Name() string { return "learned" }
 func (l *Learned) Suppose(now *Present, out []time.Duration) []time.Duration {
 	l.model.update(now.History, now.Snapshot.At)
 	return suppose(now, out, func(q *segue.QueuedJob, elapsed time.Duration) time.Duration {
-		return l.model.quantile(now.History, q, elapsed, 0.5)
+		return l.model.median(now.History, q, elapsed)
 	})
 }
 
@@ -73,7 +72,7 @@ func suppose(now *Present, out []time.Duration, rule func(*segue.QueuedJob, time
 	for _, list := range [2][]segue.QueuedJob{snap.Running, snap.Pending} {
 		for i := range list {
 			q := &list[i]
-			if q.User == now.Owner && now.Owner != "" {
+			if now.owns(q.User) {
 				out = append(out, q.Limit)
 				continue
 			}
@@ -81,124 +80,4 @@ func suppose(now *Present, out []time.Duration, rule func(*segue.QueuedJob, time
 		}
 	}
 	return out
-}
-
-// runModel is the distribution of run times: a user's own runs under a like
-// limit, mixed with the run/limit ratios of all users' jobs of that class of
-// limits.
-type runModel struct {
-	age    age
-	ratios [limitClasses][]float64 // ascending
-}
-
-const (
-	limitClasses = 6
-	classSize    = 400 // latest jobs per class
-	ownRuns      = 16  // a user's latest runs under a like limit
-	ownScan      = 64  // of this many runs under any limit
-	ownWeight    = 2   // all users count as much as this many own runs
-	refreshAfter = 2 * time.Hour
-)
-
-// limitClass sorts limits as people choose them: up to an hour, 4, 12, 24, less
-// than 48 hours, and longer.
-func limitClass(limit time.Duration) int {
-	for i, bound := range [...]time.Duration{time.Hour, 4 * time.Hour, 12 * time.Hour, 24 * time.Hour, 47 * time.Hour} {
-		if limit <= bound {
-			return i
-		}
-	}
-	return limitClasses - 1
-}
-
-// age says of what history, and of which of its hours, a summary was made. A
-// summary is renewed when either changes, so that it does not depend on what
-// was asked before.
-type age struct {
-	of    *History
-	epoch int64
-}
-
-func (a *age) fresh(h *History, at segue.Time) bool {
-	now := age{of: h, epoch: int64(at) / refreshAfter.Microseconds()}
-	fresh := *a == now
-	*a = now
-	return fresh
-}
-
-// update renews the ratios from the history, at most every refreshAfter.
-func (m *runModel) update(h *History, at segue.Time) {
-	if m.age.fresh(h, at) {
-		return
-	}
-	for c := range m.ratios {
-		m.ratios[c] = m.ratios[c][:0]
-	}
-	full := 0
-	for i := h.ends.len() - 1; i >= 0 && full < limitClasses; i-- {
-		e := h.ends.at(i)
-		c := limitClass(e.Limit)
-		if len(m.ratios[c]) == classSize || e.Limit <= 0 {
-			continue
-		}
-		m.ratios[c] = append(m.ratios[c], min(float64(e.Run)/float64(e.Limit), 1))
-		if len(m.ratios[c]) == classSize {
-			full++
-		}
-	}
-	for c := range m.ratios {
-		slices.Sort(m.ratios[c])
-	}
-}
-
-// own returns the user's runs under a like limit that are longer than elapsed,
-// ascending, in buf's memory, and how many there were before that condition.
-func (m *runModel) own(h *History, q *segue.QueuedJob, elapsed time.Duration, buf []time.Duration) ([]time.Duration, int) {
-	buf = buf[:0]
-	seen, like := 0, 0
-	h.lastRuns(q.User, func(e *Ended) bool {
-		seen++
-		if alike(e.Limit, q.Limit) {
-			like++
-			if e.Run > elapsed {
-				buf = append(buf, min(e.Run, q.Limit))
-			}
-		}
-		return seen < ownScan && like < ownRuns
-	})
-	slices.Sort(buf)
-	return buf, like
-}
-
-func alike(a, b time.Duration) bool { return 4*a <= 5*b && 4*b <= 5*a }
-
-// at returns the run time at rank u in [0, 1) of the distribution, given that
-// the job has run for elapsed. own must come from the method of that name.
-func (m *runModel) sample(q *segue.QueuedJob, elapsed time.Duration, own []time.Duration, u float64) time.Duration {
-	ratios := m.ratios[limitClass(q.Limit)]
-	from, _ := slices.BinarySearch(ratios, float64(elapsed)/float64(q.Limit))
-	all := ratios[from:]
-	weight := float64(len(own)) / float64(len(own)+ownWeight)
-	if len(all) == 0 {
-		weight = 1
-	}
-	switch {
-	case len(own) == 0 && len(all) == 0:
-		return q.Limit
-	case u < weight:
-		return own[int(u/weight*float64(len(own)))]
-	}
-	return max(elapsed, time.Duration(all[int((u-weight)/(1-weight)*float64(len(all)))]*float64(q.Limit)))
-}
-
-// quantile returns the p-quantile of the mixture.
-func (m *runModel) quantile(h *History, q *segue.QueuedJob, elapsed time.Duration, p float64) time.Duration {
-	own, _ := m.own(h, q, elapsed, make([]time.Duration, 0, ownRuns))
-	const steps = 15
-	draws := make([]time.Duration, 0, steps)
-	for i := range steps {
-		draws = append(draws, m.sample(q, elapsed, own, (float64(i)+0.5)/steps))
-	}
-	slices.Sort(draws)
-	return draws[int(p*steps)]
 }

@@ -129,8 +129,8 @@ func work(ctx context.Context, s Setup, tasks <-chan task, episodes []Episode, f
 		}
 		episodes[t.index] = e
 		finished()
-		if ctx.Err() != nil {
-			return nil
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
 	return nil
