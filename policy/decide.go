@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -11,48 +12,47 @@ import (
 type Situation struct {
 	At        segue.Time
 	Request   segue.Request
-	Remaining time.Duration // until the current link ends
-	Prefer    segue.Preference
+	Remaining time.Duration    // until the current link ends
+	Prefer    segue.Preference // default balanced
 	// MaxLead is the user's cap: never submit with more than that remaining. 0
 	// is none.
 	MaxLead time.Duration
-	// Forecast is the rule's forecaster's, for a submission now.
+	// Forecast is the rule's forecaster's, for a submission now; for a rule with
+	// AtStart, as it was when the current link started.
 	Forecast segue.Forecast
 	// Later are forecasts for submissions from now on, each at its At, in
 	// order; they become the alternatives.
 	Later []segue.Forecast
 }
 
-// blindLead is the lead at which a link is submitted when there is no forecast.
-const blindLead = 2 * time.Hour
-
 // Decide applies the rule within the safe envelope: it submits at the latest
-// when the current link ends and never with more than MaxLead remaining.
-// Without a forecast it submits blindLead before the end, and says so.
+// when the current link ends and never with more than MaxLead remaining. A
+// decision that had no forecast to go by bears the policy name "no-forecast".
 func Decide(rule Rule, s Situation) segue.Decision {
+	if s.Prefer == 0 {
+		s.Prefer = segue.Balanced
+	}
 	d := segue.Decision{
 		At: s.At, Policy: rule.Name, Request: s.Request, Remaining: s.Remaining, Prefer: s.Prefer, Forecast: s.Forecast,
 		Alternatives: alternatives(s),
 	}
-	need := rule.Need(s.Forecast)
-	blind := s.Forecast.Empty() && rule.Forecaster != ""
-	if blind {
-		d.Policy, need = "no-forecast", blindLead
+	if rule.Blind(s.Forecast) {
+		d.Policy = "no-forecast"
 	}
+	lead := rule.Need(s.Forecast)
 	if s.MaxLead > 0 {
-		need = min(need, s.MaxLead)
+		lead = min(lead, s.MaxLead)
 	}
-	need = max(need, 0)
-	d.Submit = s.Remaining <= need
-	d.SubmitAt = s.At
-	if !d.Submit {
-		d.SubmitAt = s.At.Add(s.Remaining - need)
-	}
-	d.Reason = reason(rule, s, d, need, blind)
+	// Instants are whole microseconds: less than that is no time to wait.
+	wait := (s.Remaining - lead).Truncate(time.Microsecond)
+	d.Submit = wait <= 0
+	d.SubmitAt = s.At.Add(max(wait, 0))
+	d.Reason = reason(rule, s, d)
 	return d
 }
 
-// alternatives prices a submission at each instant of s.Later, and at the end.
+// alternatives prices a submission at each instant of s.Later up to the end of
+// the current link.
 func alternatives(s Situation) []segue.Alternative {
 	var list []segue.Alternative
 	for _, f := range s.Later {
@@ -69,34 +69,37 @@ func alternatives(s Situation) []segue.Alternative {
 }
 
 // reason says in one sentence why, with the numbers that decided.
-func reason(rule Rule, s Situation, d segue.Decision, need time.Duration, blind bool) string {
+func reason(rule Rule, s Situation, d segue.Decision) string {
 	left := "the current link ends in " + Words(s.Remaining)
+	need := rule.Need(s.Forecast)
 	switch {
 	case s.Remaining <= 0:
 		return "Submit now: the current link has ended."
-	case blind && d.Submit:
-		return fmt.Sprintf("Submit now: there is no forecast to go by, and %s, less than the %s kept for that case.", left, Words(blindLead))
-	case blind:
-		return fmt.Sprintf("Wait: there is no forecast to go by, and %s, more than the %s kept for that case.", left, Words(blindLead))
-	case s.MaxLead > 0 && need == s.MaxLead && !d.Submit && rule.Need(s.Forecast) > s.MaxLead:
-		return fmt.Sprintf("Wait: you allow at most %s of lead, and %s.", Words(s.MaxLead), left)
 	case d.Submit:
 		return fmt.Sprintf("Submit now: %s, and %s%s.", left, basis(rule, s, need), comparison(d))
+	case s.MaxLead > 0 && need > s.MaxLead:
+		return fmt.Sprintf("Wait until %s: %s, and you allow %s of lead at most; %s.", clock(d.SubmitAt), left, Words(s.MaxLead), basis(rule, s, need))
 	}
 	return fmt.Sprintf("Wait until %s: %s, and %s%s.", clock(d.SubmitAt), left, basis(rule, s, need), comparison(d))
 }
 
-// basis says what the rule asked of the forecast.
+// basis says where the lead that the rule needs comes from.
 func basis(rule Rule, s Situation, need time.Duration) string {
 	f := s.Forecast
-	switch rule.Form {
-	case Quantile:
+	switch {
+	case rule.Blind(f):
+		return fmt.Sprintf("without a forecast to go by the lead is %s", Words(need))
+	case rule.Form == Quantile && rule.Param <= 0:
+		return "the rule submits at the end"
+	case rule.Form == Quantile:
 		return fmt.Sprintf("of such jobs submitted now %.0f %% would start within %s (half within %s)",
 			100*rule.Param, Words(need), Words(f.Quantile(0.5)))
-	case Scale:
-		return fmt.Sprintf("the simulated wait of %s, times %.2f, is %s", Words(f.Mean()), rule.Param, Words(need))
-	case Margin:
-		return fmt.Sprintf("the simulated wait of %s, with a margin of %s, is %s", Words(f.Mean()), Words(hours(rule.Param)), Words(need))
+	case rule.Form == Scale:
+		return fmt.Sprintf("the forecast wait of %s, times %.2f, is %s", Words(f.Mean()), rule.Param, Words(need))
+	case rule.Form == Margin && rule.Param < 0:
+		return fmt.Sprintf("the forecast wait of %s, less a margin of %s, is %s", Words(f.Mean()), Words(-hours(rule.Param)), Words(need))
+	case rule.Form == Margin:
+		return fmt.Sprintf("the forecast wait of %s, plus a margin of %s, is %s", Words(f.Mean()), Words(hours(rule.Param)), Words(need))
 	}
 	return fmt.Sprintf("the lead is fixed at %s", Words(need))
 }
@@ -119,10 +122,10 @@ func comparison(d segue.Decision) string {
 // Words returns a duration as people say it: "6 h 10 min", "40 min", "0 min".
 func Words(d time.Duration) string {
 	sign := ""
-	if d < 0 {
-		sign, d = "-", -d
-	}
 	d = d.Round(time.Minute)
+	if d < 0 {
+		sign, d = "-", -max(d, -math.MaxInt64)
+	}
 	h, m := d/time.Hour, d%time.Hour/time.Minute
 	switch {
 	case h == 0:

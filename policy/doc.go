@@ -6,7 +6,7 @@
 // gap" and "no waste"; a [Family] is a rule with the values that are worth
 // trying. [Decide] applies a rule within the safe envelope and explains itself:
 // never later than the end of the current link, never earlier than the user's
-// cap, and a planner's advice when there is no forecast.
+// cap. Without a forecast it goes by a wait of two hours and says so.
 //
 // The package does no I/O, reads no clock and simulates nothing. Start reading
 // at rule.go, then decide.go.

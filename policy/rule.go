@@ -29,9 +29,19 @@ const (
 	Quantile             // the Param-quantile of the wait; nothing at 0
 )
 
+// blindWait is the wait that a rule goes by when it has no forecast.
+const blindWait = 2 * time.Hour
+
+// Blind reports whether the rule reads forecasts and has got an empty one.
+func (r Rule) Blind(f segue.Forecast) bool { return r.Forecaster != "" && f.Empty() }
+
 // Need returns the lead that the rule wants: submit when no more than that
-// remains of the current link. It is never negative.
+// remains of the current link. It is never negative. A rule that needs a
+// forecast and has none goes by a wait of two hours.
 func (r Rule) Need(f segue.Forecast) time.Duration {
+	if r.Blind(f) {
+		f.Waits = []time.Duration{blindWait}
+	}
 	switch r.Form {
 	case Constant:
 		return max(0, hours(r.Param))
@@ -65,9 +75,6 @@ func (f Family) With(param float64) Rule {
 	return r
 }
 
-// ConstantName is the family that submits a fixed time before the end.
-const ConstantName = "constant"
-
 // Families returns every family there is, in the order of the results table.
 func Families() []Family {
 	factors := grid(0, 4, 0.05)
@@ -76,55 +83,68 @@ func Families() []Family {
 	return []Family{
 		{Rule{Name: "reactive", Form: Constant}, []float64{0}, "submit when the current link ends, as a chain of afterany dependencies does"},
 		{
-			Rule{Name: "average", Forecaster: "recent", Form: Scale, AtStart: true}, factors,
+			Rule{Name: "average", Forecaster: "recent", Form: Scale, AtStart: true},
+			factors,
 			"the mean wait of the last 100 jobs when the current link starts, times a factor",
 		},
 		{
-			Rule{Name: "average-updated", Forecaster: "recent", Form: Scale}, factors,
+			Rule{Name: "average-updated", Forecaster: "recent", Form: Scale},
+			factors,
 			"the mean wait of the last 100 jobs, looked at again at every decision, times a factor",
 		},
 		{
-			Rule{Name: "recent-shape-quantile", Forecaster: "recent-shape", Form: Quantile}, levels,
+			Rule{Name: "recent-shape-quantile", Forecaster: "recent-shape", Form: Quantile},
+			levels,
 			"a quantile of the last 100 waits of jobs of the same shape, the user's own first",
 		},
 		{
-			Rule{Name: "forward-limits-margin", Forecaster: "forward-limits", Form: Margin}, margins,
+			Rule{Name: "forward-limits-margin", Forecaster: "forward-limits", Form: Margin},
+			margins,
 			"the start that the scheduler foresees if every job runs to its limit (squeue --start), plus a margin",
 		},
 		{
-			Rule{Name: "forward-limits-scaled", Forecaster: "forward-limits", Form: Scale}, factors,
+			Rule{Name: "forward-limits-scaled", Forecaster: "forward-limits", Form: Scale},
+			factors,
 			"the wait that the scheduler foresees if every job runs to its limit (squeue --start), times a factor",
 		},
 		{
-			Rule{Name: "forward-last-two-margin", Forecaster: "forward-last-two", Form: Margin}, margins,
+			Rule{Name: "forward-last-two-margin", Forecaster: "forward-last-two", Form: Margin},
+			margins,
 			"a simulation in which each job runs as long as its user's last two on average, plus a margin",
 		},
 		{
-			Rule{Name: "forward-last-two-scaled", Forecaster: "forward-last-two", Form: Scale}, factors,
+			Rule{Name: "forward-last-two-scaled", Forecaster: "forward-last-two", Form: Scale},
+			factors,
 			"a simulation in which each job runs as long as its user's last two on average, times a factor",
 		},
 		{
-			Rule{Name: "forward-learned-margin", Forecaster: "forward-learned", Form: Margin}, margins,
+			Rule{Name: "forward-learned-margin", Forecaster: "forward-learned", Form: Margin},
+			margins,
 			"a simulation with the median run time of such jobs, given how long they have run, plus a margin",
 		},
 		{
-			Rule{Name: "forward-learned-scaled", Forecaster: "forward-learned", Form: Scale}, factors,
+			Rule{Name: "forward-learned-scaled", Forecaster: "forward-learned", Form: Scale},
+			factors,
 			"a simulation with the median run time of such jobs, given how long they have run, times a factor",
 		},
 		{
-			Rule{Name: "monte-carlo-margin", Forecaster: "monte-carlo", Form: Margin}, margins,
+			Rule{Name: "monte-carlo-margin", Forecaster: "monte-carlo", Form: Margin},
+			margins,
 			"the mean over simulations with drawn run times and arrivals, plus a margin",
 		},
 		{
-			Rule{Name: "monte-carlo-scaled", Forecaster: "monte-carlo", Form: Scale}, factors,
+			Rule{Name: "monte-carlo-scaled", Forecaster: "monte-carlo", Form: Scale},
+			factors,
 			"the mean over simulations with drawn run times and arrivals, times a factor",
 		},
 		{
-			Rule{Name: "monte-carlo-quantile", Forecaster: "monte-carlo", Form: Quantile}, levels,
+			Rule{Name: "monte-carlo-quantile", Forecaster: "monte-carlo", Form: Quantile},
+			levels,
 			"a quantile of the waits over simulations with drawn run times and arrivals",
 		},
 		{
-			Rule{Name: "forward-true-scaled", Forecaster: "forward-true", Form: Scale}, factors,
+			Rule{Name: "forward-true-scaled", Forecaster: "forward-true", Form: Scale},
+			factors,
 			"a diagnostic that nobody can have: a simulation with the true run times, times a factor",
 		},
 	}

@@ -1,6 +1,8 @@
 package predictor
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -73,10 +75,7 @@ func (h *History) user(name string) int32 {
 // is recorded so far, which nobody writes again, so that forks may be used by
 // other goroutines.
 func (h *History) Fork() *History {
-	f := &History{users: make(map[string]int32, len(h.users)+1), latest: append([]int32(nil), h.latest...)}
-	for name, u := range h.users {
-		f.users[name] = u
-	}
+	f := &History{users: maps.Clone(h.users), latest: slices.Clone(h.latest)}
 	f.starts, f.ends = h.starts.fork(), h.ends.fork()
 	return f
 }
@@ -130,7 +129,7 @@ func (l *log[T]) at(i int) *T {
 // first, so that they stay two.
 func (l *log[T]) fork() log[T] {
 	if len(l.shared) == 0 {
-		return log[T]{shared: l.own[:len(l.own):len(l.own)]}
+		return log[T]{shared: slices.Clip(l.own)}
 	}
 	joined := make([]T, 0, l.len())
 	joined = append(append(joined, l.shared...), l.own...)

@@ -82,7 +82,7 @@ func bestRule(cfg BacktestConfig, r evaluation.Report) (policy.Rule, error) {
 }
 
 func constantRule(r evaluation.Report) policy.Rule {
-	rule := policy.Rule{Name: policy.ConstantName, Form: policy.Constant}
+	rule := policy.Rule{Name: evaluation.ConstantName, Form: policy.Constant}
 	if s := r.Policies[0]; s.Tuned.Parameter.Known() {
 		rule.Param = float64(s.Tuned.Parameter)
 	}
