@@ -79,6 +79,7 @@ func FuzzReadAnything(f *testing.F) {
 	f.Add([]byte(ls6Head))
 	f.Add([]byte("; MaxNodes: 3\n1 0 5 10 1 -1 -1 1 60 -1 1 -1 -1 -1 -1 -1 -1 -1\n"))
 	f.Add(gzipped(f, []byte(sacctHead+trainedRow)))
+	f.Add([]byte("\x1f\x8b\bA00000000000")) // found: a flaw in the packed data, not of the disk
 	f.Add([]byte("PAR1\x00\x00\x00\x00PAR1"))
 	f.Add([]byte("\xff\xfeJ\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) { checkReading(t, data, Options{}) })

@@ -3,6 +3,7 @@ package traces
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -82,10 +83,11 @@ func decompress(name string, r io.Reader) (*lineScanner, error) {
 // streamError says what a failed read means: damaged gzip data are Corrupt,
 // anything else may go better another time.
 func streamError(name string, line int64, err error) error {
+	var flawed flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return segue.Errorf(segue.Corrupt, "%s: the compressed data end early, after line %d", name, line)
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &flawed):
 		return segue.Errorf(segue.Corrupt, "%s: the compressed data are damaged after line %d: %w", name, line, err)
 	}
 	return segue.Errorf(segue.Unavailable, "%s: read after line %d: %w", name, line, err)

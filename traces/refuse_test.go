@@ -52,6 +52,7 @@ func TestWhatIsNoHistoryIsRefusedInWords(t *testing.T) {
 		"gzip of nothing":          {string(gzipped(t, nil)), Options{}, segue.Invalid, []string{"hist is empty"}},
 		"gzip that is none":        {"\x1f\x8bno", Options{}, segue.Corrupt, []string{"gzip", "damaged"}},
 		"gzip cut off at once":     {packed[:20], Options{}, segue.Corrupt, []string{"end early"}},
+		"gzip with a flaw":         {"\x1f\x8b\bA00000000000", Options{}, segue.Corrupt, []string{"damaged after line 0"}},
 		"sacct without its header": {trainedRow, Options{}, segue.Invalid, []string{"no job history", "header line"}},
 		"sacct without its header, forced": {
 			trainedRow,
