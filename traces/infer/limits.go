@@ -2,6 +2,7 @@ package infer
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -33,7 +34,9 @@ type Limit struct {
 	Found bool `json:"found"`
 	Value int  `json:"value"`
 	// UsersAt peaked at exactly Value, UsersNear at 60 % of it or more (up to
-	// it), UsersPast went beyond it: they are the evidence against.
+	// it). UsersPast stayed beyond it for over an hour in all, with jobs that each
+	// keep to it (a job that alone is larger was let in by another rule); for
+	// MaxQueued, they went beyond it at all. They are the evidence against.
 	UsersAt   int     `json:"users_at"`
 	UsersNear int     `json:"users_near"`
 	UsersPast int     `json:"users_past"`
@@ -105,14 +108,24 @@ func (h *history) inferRunning(selected selection, takes func(*segue.Job) int, o
 		sweeps = append(sweeps, s)
 		peaks = append(peaks, s.peak)
 	}
-	l := candidate(peaks)
+	l := candidate(peaks, func(limit int) int {
+		past := 0
+		for _, s := range sweeps {
+			if s.passes(limit) {
+				past++
+			}
+		}
+		return past
+	})
 	otherLimit := math.MaxInt
 	if other != nil && other.Found {
 		otherLimit = other.Value
 	}
 	var below, at exposure
 	for _, s := range sweeps {
-		s.expose(l.Value, otherLimit, &below, &at)
+		if s.peak <= l.Value { // those who pass it speak against it by their number
+			s.expose(l.Value, otherLimit, &below, &at)
+		}
 	}
 	l.WaitingShare = ratio(at.waiting, h.waiting)
 	return l.judge(below, at)
@@ -135,7 +148,15 @@ func (h *history) inferQueued(selected selection) Limit {
 		sortChanges(changes[u])
 		peaks[u] = peak(changes[u])
 	}
-	l := candidate(peaks)
+	l := candidate(peaks, func(limit int) int {
+		past := 0
+		for _, p := range peaks {
+			if p > limit {
+				past++
+			}
+		}
+		return past
+	})
 	var below, at exposure
 	for u := range changes {
 		exposeQueued(changes[u], l.Value, &below, &at)
@@ -194,26 +215,20 @@ func near(limit int) int {
 }
 
 // candidate returns the number with most users peaking there that few pass,
-// with what the peaks say for and against it.
-func candidate(peaks []int) Limit {
+// with what the peaks say for and against it; passing counts the users that pass
+// a number.
+func candidate(peaks []int, passing func(limit int) int) Limit {
 	users := map[int]int{}
 	for _, p := range peaks {
 		if p > 0 {
 			users[p]++
 		}
 	}
-	values := make([]int, 0, len(users))
-	for v := range users {
-		values = append(values, v)
-	}
-	slices.Sort(values)
 	var best Limit
-	past := 0
-	for _, v := range slices.Backward(values) {
-		l := Limit{Value: v, UsersAt: users[v], UsersPast: past}
-		past += users[v]
-		if float64(l.UsersPast) > mostPast*float64(past) {
-			break
+	for _, v := range slices.Backward(slices.Sorted(maps.Keys(users))) {
+		l := Limit{Value: v, UsersAt: users[v], UsersPast: passing(v)}
+		if float64(l.UsersPast) > mostPast*float64(l.UsersPast+l.UsersAt) {
+			continue
 		}
 		for p, n := range users {
 			if near(v) <= p && p <= v {

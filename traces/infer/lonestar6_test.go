@@ -48,10 +48,13 @@ func TestLonestar6GivesItsRulesAway(t *testing.T) {
 			t.Errorf("limit on queued and running jobs (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("no limit on nodes", func(t *testing.T) {
+	t.Run("at most sixteen nodes a user", func(t *testing.T) {
 		t.Parallel()
-		if r.Limits.MaxNodes.Found {
-			t.Errorf("found a limit on nodes: %+v", r.Limits.MaxNodes)
+		got := r.Limits.MaxNodes
+		want := infer.Limit{Found: true, Value: 16, UsersAt: 13, UsersNear: 26, UsersPast: 1, WaitingShare: 0.007}
+		ignored := cmpopts.IgnoreFields(infer.Limit{}, "Chance", "HoursAt", "Expected")
+		if diff := cmp.Diff(want, got, ignored, cmpopts.EquateApprox(0, 0.005)); diff != "" {
+			t.Errorf("limit on nodes (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("chains of one's own", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/segue-project/segue"
 )
@@ -53,6 +54,12 @@ func (h *history) newRunningSweep(own []int, selected selection, takes func(*seg
 			add(h.leaves[i], jobLeavesUnstarted)
 		}
 	}
+	s.finish()
+	return s
+}
+
+// finish orders the changes and finds the peak.
+func (s *runningSweep) finish() {
 	slices.SortStableFunc(s.changes, func(a, b sweepChange) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.kind, b.kind))
 	})
@@ -66,7 +73,33 @@ func (h *history) newRunningSweep(own []int, selected selection, takes func(*seg
 		}
 		s.peak = max(s.peak, now)
 	}
-	return s
+}
+
+// leastPast is the time beyond a limit from which on it was passed: what is
+// shorter may be a clock's doing, or the limit's on its first or last day.
+const leastPast = time.Hour
+
+// passes reports whether the user stayed beyond the limit, with jobs that each
+// keep to it.
+func (s *runningSweep) passes(limit int) bool {
+	if s.peak <= limit {
+		return false
+	}
+	var past time.Duration
+	running := 0
+	for k, c := range s.changes {
+		if running > limit && c.at != segue.Never {
+			past += c.at.Sub(s.changes[k-1].at)
+		}
+		switch {
+		case c.takes > limit:
+		case c.kind == jobStarts:
+			running += c.takes
+		case c.kind == jobEnds:
+			running -= c.takes
+		}
+	}
+	return past >= leastPast
 }
 
 // expose collects the starts of jobs that had waited while the smallest pending
