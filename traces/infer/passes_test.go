@@ -5,16 +5,16 @@ import "testing"
 func TestALimitIsPassedByStayingBeyondItWithJobsThatKeepToIt(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		jobs []job
+		jobs []stay
 		want bool
 	}{
-		"two jobs together, for hours":     {[]job{{10, 0, 5}, {8, 1, 5}}, true},
-		"two jobs together, for a minute":  {[]job{{10, 0, 5}, {8, 4.99, 9}}, false},
-		"again and again, an hour in all":  {[]job{{10, 0, 9}, {8, 1, 1.6}, {8, 3, 3.6}}, true},
-		"one job that alone is too large":  {[]job{{64, 0, 5}}, false},
-		"exactly the limit":                {[]job{{8, 0, 5}, {8, 0, 5}}, false},
-		"one after another":                {[]job{{10, 0, 5}, {10, 5, 9}}, false},
-		"beside one that alone is too big": {[]job{{64, 0, 5}, {10, 0, 5}}, false},
+		"two jobs together, for hours":     {[]stay{{10, 0, 5}, {8, 1, 5}}, true},
+		"two jobs together, for a minute":  {[]stay{{10, 0, 5}, {8, 4.99, 9}}, false},
+		"again and again, an hour in all":  {[]stay{{10, 0, 9}, {8, 1, 1.6}, {8, 3, 3.6}}, true},
+		"one job that alone is too large":  {[]stay{{64, 0, 5}}, false},
+		"exactly the limit":                {[]stay{{8, 0, 5}, {8, 0, 5}}, false},
+		"one after another":                {[]stay{{10, 0, 5}, {10, 5, 9}}, false},
+		"beside one that alone is too big": {[]stay{{64, 0, 5}, {10, 0, 5}}, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestALimitIsPassedByStayingBeyondItWithJobsThatKeepToIt(t *testing.T) {
 	}
 }
 
-type job struct {
+type stay struct {
 	nodes      int
 	start, end float64 // hours
 }
