@@ -67,11 +67,8 @@ func (c *calendar) next() (segue.Time, *user) {
 			c.beginWeek()
 		}
 		gap := time.Duration(c.arrivals.ExpFloat64() / c.perSecond * float64(time.Second))
-		if at := c.now.Add(gap); at < c.weekEnds {
-			c.now = at
-		} else {
-			c.now = c.weekEnds // the process has no memory: begin anew there
-			continue
+		if c.now = min(c.now.Add(gap), c.weekEnds); c.now == c.weekEnds {
+			continue // the process has no memory: it begins anew there
 		}
 		if c.arrivals.chance(rhythm(c.now) / busiest) {
 			return segue.Seconds(c.now.Unix()), c.users[c.who.draw(c.arrivals)]

@@ -173,13 +173,7 @@ func (c *cluster) truncate(waiting []*record) {
 // one. It reports whether it did.
 func (c *cluster) start(r *record, room *reservation) bool {
 	limitEnds := c.now.Add(r.script.limit)
-	fits := false
-	if r.script.gpus > 0 && !c.cfg.Unscheduled {
-		fits = c.placeShared(r, limitEnds, room)
-	} else {
-		fits = c.placeWhole(r, limitEnds, room)
-	}
-	if !fits {
+	if !c.place(r, limitEnds, room) {
 		return false
 	}
 	r.started = true

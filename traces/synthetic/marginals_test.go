@@ -130,7 +130,6 @@ var (
 	nodeHours = func(s *sample) []float64 { return s.nodeHours }
 	perDay    = func(s *sample) []float64 { return s.perDay }
 	userDays  = func(s *sample) []float64 { return s.usersPerDay }
-	sameGap   = func(s *sample) []float64 { return s.sameGap }
 )
 
 func nodes(least, most int32) func(segue.Job) bool {
@@ -185,7 +184,7 @@ var measures = []measure{
 // differ, as single years of one cluster do.
 func TestMarginalsResembleARealCluster(t *testing.T) {
 	t.Parallel()
-	real := newSample(readLonestar6(t))
+	recorded := newSample(readLonestar6(t))
 	var made []*sample
 	for seed := range uint64(16) {
 		jobs, err := synthetic.Jobs(synthetic.Config{Seed: seed})
@@ -199,7 +198,7 @@ func TestMarginalsResembleARealCluster(t *testing.T) {
 	fmt.Fprintln(w, "| measure\t| Lonestar6\t| synthetic, mean\t| least\t| most\t|")
 	fmt.Fprintln(w, "|---\t|---\t|---\t|---\t|---\t|")
 	for _, m := range measures {
-		want := m.of(real)
+		want := m.of(recorded)
 		var got []float64
 		for _, s := range made {
 			got = append(got, m.of(s))
@@ -210,7 +209,9 @@ func TestMarginalsResembleARealCluster(t *testing.T) {
 			t.Errorf("%s: %.3g on average, want within a factor of %g of %.3g", m.name, average, m.factor, want)
 		}
 	}
-	w.Flush()
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
 	t.Logf("\n%s", out.String())
 }
 

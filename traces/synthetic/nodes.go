@@ -48,6 +48,14 @@ func (c *cluster) reserve(r *record) reservation {
 	return reservation{shadow: segue.Never}
 }
 
+// place gives r its nodes or GPUs if it fits and keeps to the reservation.
+func (c *cluster) place(r *record, limitEnds segue.Time, room *reservation) bool {
+	if r.script.gpus > 0 && !c.cfg.Unscheduled {
+		return c.placeShared(r, limitEnds, room)
+	}
+	return c.placeWhole(r, limitEnds, room)
+}
+
 func (c *cluster) placeWhole(r *record, limitEnds segue.Time, room *reservation) bool {
 	if r.script.nodes > c.idle || !room.permits(limitEnds, r.script.nodes) {
 		return false
