@@ -54,8 +54,10 @@ func (f *inferFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
 	h, err := traces.ReadAll(r)
+	if closed := r.Close(); err == nil {
+		err = closed
+	}
 	if err != nil {
 		return err
 	}
@@ -102,6 +104,7 @@ func (r inferReport) print(w io.Writer) {
 	fmt.Fprintf(w, "\nOwn jobs held %d jobs back: limits explain %.1f %% of all waiting, dependencies %.1f %%, together %.1f %%.\n",
 		r.Blocked, 100*r.LimitShare, 100*r.DependencyShare, 100*r.BlockedShare)
 	r.printChains(w)
+	r.printOrder(w)
 	r.printPending(w)
 	r.printNodes(w)
 	fmt.Fprintf(w, "\nTo replay this history with what was found:\n  %s\n", r.suggested())
@@ -164,6 +167,22 @@ func (r inferReport) printChains(w io.Writer) {
 	}
 	t.Render()
 	fmt.Fprintf(w, "Inferred dependencies: %d.\n", c.Inferred)
+}
+
+// printOrder prints what recorded priorities say, where there are any.
+func (r inferReport) printOrder(w io.Writer) {
+	o := r.Order
+	if o.Pairs == 0 {
+		return
+	}
+	verdict := "no order by priority is found"
+	if o.Found {
+		verdict = "the queue goes by priority"
+	}
+	fmt.Fprintf(w, "\nOf %s pairs of equal jobs of two users the older one started first in %.1f %%; priority and age together\n"+
+		"explain %.1f %%, an hour of age being worth %.1f (median priority %d): %s.\n",
+		thousands(int64(o.Pairs)), 100*o.ByAge, 100*o.Explained, o.AgePerHour, o.Median,
+		verdict)
 }
 
 func (r inferReport) printPending(w io.Writer) {
