@@ -33,12 +33,12 @@ func (h *history) blockBy(l Limits, selected selection, until []segue.Time) {
 func (h *history) blockByOne(limit int, takes func(*segue.Job) int, selected selection, until []segue.Time) {
 	for _, own := range h.users {
 		use := h.useOf(own, takes, selected)
-		if use.peak() < limit {
-			continue
-		}
+		peak := use.peak()
 		for _, i := range own {
-			if j := &h.jobs[i]; h.started[i] && selected(j) && h.leaves[i] > j.Submit {
-				until[i] = max(until[i], use.lastOver(limit-takes(j), j.Submit, j.Start))
+			j := &h.jobs[i]
+			// A job that alone is larger than the limit was let in by another rule.
+			if n := takes(j); h.started[i] && selected(j) && h.leaves[i] > j.Submit && n <= limit && peak+n > limit {
+				until[i] = max(until[i], use.lastOver(limit-n, j.Submit, j.Start))
 			}
 		}
 	}
