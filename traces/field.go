@@ -67,37 +67,49 @@ func cut(fields [][]byte, line []byte, separator byte) [][]byte {
 const maxInterned = 1 << 14
 
 // An interner returns one string for equal bytes, so that a history of a
-// thousand users holds a thousand names.
+// thousand users holds a thousand names. The zero interner is ready to use.
 type interner struct {
-	known map[string]text
+	recent [256]text // what was asked for lately, by a cheap hash
+	known  map[string]text
 }
 
 type text struct {
-	s      string
-	latin1 bool // the bytes were no UTF-8 and were read as Latin-1
+	raw    string // the bytes
+	s      string // valid UTF-8
+	latin1 bool   // raw is no UTF-8 and was read as Latin-1
 }
 
 // get returns b as a string of valid UTF-8. Bytes that are no UTF-8 are read
 // as Latin-1, which is added to notes.
 func (in *interner) get(b []byte, notes *reasonSet) string {
-	if len(b) == 0 {
+	n := len(b)
+	if n == 0 {
 		return ""
 	}
-	t, ok := in.known[string(b)]
-	if !ok {
-		t = text{s: string(b)}
-		if !utf8.Valid(b) {
-			t = text{s: fromLatin1(b), latin1: true}
-		}
-		if in.known == nil || len(in.known) >= maxInterned {
-			in.known = make(map[string]text)
-		}
-		in.known[string(b)] = t
+	t := &in.recent[uint8(n*31)^b[0]^b[n-1]*7^b[n/2]*13]
+	if t.raw != string(b) {
+		*t = in.lookUp(b)
 	}
 	if t.latin1 {
 		notes.add(NotUTF8)
 	}
 	return t.s
+}
+
+func (in *interner) lookUp(b []byte) text {
+	if t, ok := in.known[string(b)]; ok {
+		return t
+	}
+	t := text{raw: string(b)}
+	t.s = t.raw
+	if !utf8.Valid(b) {
+		t.s, t.latin1 = fromLatin1(b), true
+	}
+	if in.known == nil || len(in.known) >= maxInterned {
+		in.known = make(map[string]text)
+	}
+	in.known[t.raw] = t
+	return t
 }
 
 func fromLatin1(b []byte) string {

@@ -21,10 +21,11 @@ func parseJobID(b []byte) (id segue.JobID, tasks arrayTasks, reason Reason) {
 		return id, tasks, BadJobID
 	}
 	id.Number = number
+	if digits == len(b) {
+		return id, tasks, usable
+	}
 	rest := b[digits:]
 	switch {
-	case len(rest) == 0:
-		return id, tasks, usable
 	case rest[0] == '.':
 		return id, tasks, JobStep
 	case len(rest) > 2 && rest[0] == '_' && rest[1] == '[':

@@ -42,6 +42,25 @@ func (s *lineScanner) peek(n int) ([]byte, error) {
 // too. After the last line it returns the stream's error, io.EOF at its end.
 func (s *lineScanner) next() ([]byte, error) {
 	line, err := s.r.ReadSlice('\n')
+	s.tooLong, s.cutBy = false, nil
+	if err != nil {
+		if line, err = s.finish(line, err); len(line) == 0 {
+			return nil, err
+		}
+	}
+	s.number++
+	if n := len(line) - 1; line[n] == '\n' {
+		line = line[:n]
+	}
+	if n := len(line) - 1; n >= 0 && line[n] == '\r' {
+		line = line[:n]
+	}
+	return line, nil
+}
+
+// finish says of a line whose end was not found whether it is too long, of
+// which it keeps the beginning, or what cut it off.
+func (s *lineScanner) finish(line []byte, err error) ([]byte, error) {
 	s.tooLong = errors.Is(err, bufio.ErrBufferFull)
 	if s.tooLong {
 		line = bytes.Clone(line[:200])
@@ -49,10 +68,6 @@ func (s *lineScanner) next() ([]byte, error) {
 			_, err = s.r.ReadSlice('\n')
 		}
 	}
-	if len(line) == 0 {
-		return nil, err
-	}
-	s.number++
 	s.cutBy = err
-	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), nil
+	return line, err
 }

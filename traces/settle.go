@@ -25,13 +25,16 @@ const (
 // usable. What it changed or found odd is in rec.notes.
 func (rec *record) settle() Reason {
 	rec.chooseReadings()
-	for _, step := range [...]func(*record) Reason{
-		(*record).settleState, (*record).settleOrder, (*record).settleCounts, (*record).settleLimit,
-	} {
-		if reason := step(rec); reason != usable {
-			return reason
-		}
+	if reason := rec.settleState(); reason != usable {
+		return reason
 	}
+	if reason := rec.settleOrder(); reason != usable {
+		return reason
+	}
+	if reason := rec.settleCounts(); reason != usable {
+		return reason
+	}
+	rec.settleLimit()
 	return usable
 }
 
@@ -158,7 +161,7 @@ func (rec *record) settleCounts() Reason {
 	return usable
 }
 
-func (rec *record) settleLimit() Reason {
+func (rec *record) settleLimit() {
 	j := &rec.job
 	switch {
 	case j.Limit == 0:
@@ -166,7 +169,6 @@ func (rec *record) settleLimit() Reason {
 	case j.Run() > j.Limit:
 		rec.notes.add(OverLimit)
 	}
-	return usable
 }
 
 // chooseReadings picks one instant of every local time that occurs twice: the
