@@ -19,7 +19,9 @@ type Replay struct {
 
 // Replays returns the plain replay of a history, in which every job may start
 // as soon as it is submitted, and on request the faithful one too, which holds
-// the caps and dependencies that the history gives away.
+// what the history gives away: the limits on a user's running jobs, dependencies,
+// the nodes in service day by day (then cluster's number is not used), and the
+// order of the queue by recorded priority. docs/fidelity.md measures both.
 func Replays(history []segue.Job, cluster simulator.Config, faithful bool) ([]Replay, error) {
 	if len(cluster.Pools) != 1 {
 		return nil, segue.Errorf(segue.Invalid, "replay: the cluster has %d pools, want 1", len(cluster.Pools))
@@ -33,22 +35,7 @@ func Replays(history []segue.Job, cluster simulator.Config, faithful bool) ([]Re
 	if !faithful {
 		return []Replay{plain}, nil
 	}
-	return []Replay{plain, plain.faithful(infer.Infer(history, infer.Config{}))}, nil
-}
-
-// faithful adds what was inferred from the history, whose jobs are those of the
-// replay, one by one.
-func (r Replay) faithful(found *infer.Result) Replay {
-	r.Name = "faithful"
-	if l := found.Limits.MaxRunning; l.Found && r.Cluster.Limits.MaxRunningJobs == 0 {
-		r.Cluster.Limits.MaxRunningJobs = l.Value
-	}
-	jobs := append([]simulator.Job(nil), r.Jobs...)
-	for _, d := range found.Dependencies {
-		jobs[d.Job].After = append(jobs[d.Job].After, simulator.Dependency{Job: simulator.Ref(d.After), Kind: simulator.AfterAny})
-	}
-	r.Jobs = jobs
-	return r
+	return []Replay{plain, plain.faithful(history, infer.Infer(history, infer.Config{}))}, nil
 }
 
 // Clairvoyant returns the replay in which the scheduler knows how long every

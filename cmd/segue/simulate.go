@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue/simulator"
-	"github.com/segue-project/segue/trainer"
 	"github.com/segue-project/segue/traces"
+	"github.com/segue-project/segue/trainer"
 )
 
 // simulateFlags are the flags of segue simulate.
@@ -13,6 +13,7 @@ type simulateFlags struct {
 	history                         historyFlags
 	scheduler                       schedulerFlags
 	events, starts, svg             string
+	from, heldOut                   string
 	clairvoyant, faithful, fidelity bool
 	json                            bool
 }
@@ -40,6 +41,9 @@ clock (an SWF file counts from its UnixStartTime, every other format from
 	flags.StringVar(&f.events, "events", "per-instant", "per-instant: one scheduling pass for all that happens at an instant; per-event: one for each event")
 	flags.BoolVar(&f.clairvoyant, "clairvoyant", false, "let the scheduler know how long every job will run")
 	flags.BoolVar(&f.faithful, "faithful", false, "hold the limits and dependencies that the history gives away")
+	flags.BoolVar(&f.fidelity, "fidelity", false, "compare the recorded waits with those of several replays, job by job")
+	flags.StringVar(&f.from, "from", "", "with --fidelity: first submission that counts (default the first)")
+	flags.StringVar(&f.heldOut, "held-out", "", "with --fidelity: first submission of the period that no choice has seen (default the last month)")
 	flags.StringVar(&f.starts, "starts", "", "write every job's start to this file, - for standard output")
 	flags.StringVar(&f.svg, "svg", "", "draw the cluster over time into this file")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
@@ -47,6 +51,9 @@ clock (an SWF file counts from its UnixStartTime, every other format from
 }
 
 func (f *simulateFlags) run(cmd *cobra.Command) error {
+	if f.fidelity {
+		return f.measureFidelity(cmd)
+	}
 	h, r, err := f.replay()
 	if err != nil {
 		return err
