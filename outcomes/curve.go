@@ -1,6 +1,7 @@
 package outcomes
 
 import (
+	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -61,6 +62,10 @@ type Curve struct {
 // Reactive returns the outcome of submitting when the current link ends.
 func (c *Curve) Reactive() time.Duration { return c.Outcomes[0] }
 
+// Decided returns the instant at which the last of the outcomes was known: no
+// job that is submitted then or later bears on the curve.
+func (c *Curve) Decided() segue.Time { return c.End.Add(slices.Max(c.Outcomes)) }
+
 // Horizon bounds how long a link may wait. A link that has not started by then
 // counts as having started then; no real queue is that long.
 const Horizon = 365 * 24 * time.Hour
@@ -79,7 +84,9 @@ type Prober struct {
 }
 
 // Curve submits the link at base's instant and, for every lead, its successor
-// of the same shape. base itself does not change. The link runs to its limit.
+// of the same shape. base itself does not change. The link runs to its limit;
+// if a failing node cuts it short, the curve takes no notice and counts from the
+// end that it would have had.
 func (p *Prober) Curve(base *simulator.Sim, link simulator.Job, grid Grid) (Curve, error) {
 	if err := grid.Validate(); err != nil {
 		return Curve{}, err

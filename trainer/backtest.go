@@ -34,6 +34,8 @@ type BacktestConfig struct {
 	Monte   predictor.MonteCarloConfig
 	Seed    uint64 // of the draws and of the bootstrap; default 1
 	Workers int
+	// Replicates of the bootstrap; default 2,000.
+	Replicates int
 	// Progress, when not nil, is told the number of episodes done and to do. It
 	// is called from several goroutines.
 	Progress func(done, total int)
@@ -55,6 +57,51 @@ func (c BacktestConfig) withDefaults() BacktestConfig {
 	return c
 }
 
+// lastDay is how much longer than the history the test period may be: it ends
+// at midnight as a rule, and the last job comes some hours before.
+const lastDay = 24 * time.Hour
+
+func (c BacktestConfig) validate() error {
+	if len(c.Replays) == 0 {
+		return segue.Errorf(segue.Invalid, "no replay")
+	}
+	if c.Every < time.Minute {
+		return segue.Errorf(segue.Invalid, "a start every %s, want at least a minute between two", c.Every)
+	}
+	if !(c.Prefer >= 0) {
+		return segue.Errorf(segue.Invalid, "the preference is %v, want more than 0, or 0 for balanced", float64(c.Prefer))
+	}
+	seen := map[string]bool{}
+	for _, f := range c.Families {
+		if seen[f.Name] {
+			return segue.Errorf(segue.Invalid, "the policy %s is there twice", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	for _, r := range c.Replays {
+		if err := c.setup(r, r).validate(); err != nil {
+			return err
+		}
+		if last := r.span().To; c.Split.Test.To > last.Add(min(lastDay, c.Split.Embargo)) {
+			return segue.Errorf(segue.Invalid, "the test period ends at %s, but the last job of the history is submitted at %s", c.Split.Test.To, last)
+		}
+	}
+	return nil
+}
+
+// setup returns how the pairs are probed on a replay, with forecasters that
+// believe in the cluster of known.
+func (c BacktestConfig) setup(r, known Replay) Setup {
+	s := Setup{
+		Cluster: r.Cluster, Jobs: r.Jobs, Pair: c.Pair, Grid: c.Grid, MonteCarlo: c.Monte, Workers: c.Workers, Known: &known.Cluster,
+		Forecasters: []string{},
+	}
+	for _, f := range c.Families {
+		s.Forecasters = append(s.Forecasters, f.Forecaster)
+	}
+	return s
+}
+
 // stressEvery thins the starts of the stress runs: their intervals are wide in
 // any case, and there are eight of them.
 const stressEvery = 2
@@ -71,10 +118,10 @@ type BacktestResult struct {
 // period and nothing of the test period is used before it is scored.
 func Backtest(ctx context.Context, cfg BacktestConfig) (BacktestResult, error) {
 	cfg = cfg.withDefaults()
-	if len(cfg.Replays) == 0 {
-		return BacktestResult{}, segue.Errorf(segue.Invalid, "backtest: no replay")
+	if err := cfg.validate(); err != nil {
+		return BacktestResult{}, fmt.Errorf("backtest: %w", err)
 	}
-	b := backtest{BacktestConfig: cfg, measure: evaluation.Config{Prefer: cfg.Prefer, Seed: cfg.Seed}}
+	b := backtest{BacktestConfig: cfg, measure: evaluation.Config{Prefer: cfg.Prefer, Seed: cfg.Seed, Replicates: cfg.Replicates}}
 	for _, f := range cfg.Families {
 		if slices.Contains(policy.Planners(), f.Name) {
 			b.measure.Planners = append(b.measure.Planners, f.Name)
@@ -102,25 +149,48 @@ func (b *backtest) plan() {
 		span := evaluation.Period{From: b.Replays[0].span().From, To: b.Split.Test.To}
 		b.months = evaluation.RollingMonths(span, 1, b.Split.Embargo)
 	}
-	n := len(b.starts(b.firstStart(), b.Split.Test.To, 1))
-	n += (len(b.Replays) - 1) * len(b.starts(b.Split.Tune.From, b.Split.Test.To, 1))
-	if b.Stress {
-		n += len(b.Replays) * len(stresses()) * len(b.starts(b.Split.Test.From, b.Split.Test.To, stressEvery))
+	n := 0
+	for i, r := range b.Replays {
+		n += len(b.starts(i))
+		if b.Stress {
+			n += len(b.stresses(r)) * len(b.stressStarts())
+		}
 	}
 	b.total.Store(int64(n))
 }
 
-// firstStart returns the first start of the headline's episodes.
-func (b *backtest) firstStart() segue.Time {
-	first := b.Split.Tune.From
-	if len(b.months) > 0 {
-		first = min(first, b.months[0].Tune.From)
+// starts returns the starts on the replay of index i: those of the tuning and
+// the test period, and on the headline's those of the months too.
+func (b *backtest) starts(i int) []segue.Time {
+	periods := []evaluation.Period{b.Split.Tune, b.Split.Test}
+	if i > 0 {
+		return b.startsIn(b.Split.Tune.From, b.Every, periods...)
 	}
-	return first
+	for _, m := range b.months {
+		periods = append(periods, m.Tune, m.Test)
+	}
+	return b.startsIn(b.firstStart(), b.Every, periods...)
 }
 
-func (b *backtest) starts(from, until segue.Time, thin int) []segue.Time {
-	return Starts(from, until, time.Duration(thin)*b.Every)
+func (b *backtest) stressStarts() []segue.Time {
+	return b.startsIn(b.Split.Test.From, stressEvery*b.Every, b.Split.Test)
+}
+
+// startsIn returns the starts from an instant on that belong to a period.
+func (b *backtest) startsIn(from segue.Time, every time.Duration, periods ...evaluation.Period) []segue.Time {
+	return slices.DeleteFunc(Starts(from, b.Split.Test.To, every), func(at segue.Time) bool {
+		return !slices.ContainsFunc(periods, func(p evaluation.Period) bool { return p.Holds(at, b.Split.Embargo) })
+	})
+}
+
+// firstStart returns the first start of the headline's episodes. The starts of
+// the tuning and the test period are the same with and without the months.
+func (b *backtest) firstStart() segue.Time {
+	first := b.Split.Tune.From
+	for len(b.months) > 0 && first.Add(-b.Every) >= b.months[0].Tune.From {
+		first = first.Add(-b.Every)
+	}
+	return first
 }
 
 func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
@@ -128,24 +198,23 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 		PairNodes: b.Pair.Nodes, PairTime: b.Pair.Limit.String(), Periods: b.Split,
 	}}
 	for i, r := range b.Replays {
-		from := b.Split.Tune.From
-		if i == 0 {
-			from = b.firstStart()
-		}
-		episodes, err := b.collect(ctx, r, r, b.starts(from, b.Split.Test.To, 1))
+		episodes, err := b.collect(ctx, r, r, b.starts(i))
 		if err != nil {
 			return result, err
 		}
 		trial := Trial(episodes, b.Families)
-		run := b.runOf("", b.Split, trial, trial)
+		run, err := runOf("", b.Split, episodes, trial)
+		if err != nil {
+			return result, err
+		}
 		scores, err := evaluation.Backtest(run, b.measure)
 		if err != nil {
 			return result, err
 		}
 		if i == 0 {
 			result.Report.Result = scores
-			result.Test = within(episodes, b.Split.Test, b.Split.Embargo)
-			if err := b.roll(trial, &result.Report); err != nil {
+			result.Test = judged(episodes, b.Split.Test, b.Split.Embargo)
+			if err := b.roll(episodes, trial, &result.Report); err != nil {
 				return result, err
 			}
 		} else {
@@ -162,21 +231,52 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 	return result, nil
 }
 
-func (b *backtest) runOf(label string, split evaluation.Split, tune, test evaluation.Trial) evaluation.Run {
-	return evaluation.Run{
+// runOf returns the run of one split.
+func runOf(label string, split evaluation.Split, episodes []Episode, trial evaluation.Trial) (evaluation.Run, error) {
+	run := evaluation.Run{
 		Label: label, Split: split,
-		Tune: tune.In(split.Tune, split.Embargo), Test: test.In(split.Test, split.Embargo),
+		Tune: trial.In(decided(episodes, split.Tune, split.Embargo), 0),
+		Test: trial.In(decided(episodes, split.Test, split.Embargo), 0),
 	}
+	for _, part := range []struct {
+		name   string
+		period evaluation.Period
+		trial  evaluation.Trial
+	}{{"tuning", split.Tune, run.Tune}, {"test", split.Test, run.Test}} {
+		if part.trial.Len() == 0 {
+			return run, segue.Errorf(segue.Invalid, "the %s period from %s to %s has no start whose outcome is known by its end",
+				part.name, part.period.From, part.period.To)
+		}
+	}
+	return run, nil
 }
 
-// roll scores month after month, each with what was known before it.
-func (b *backtest) roll(trial evaluation.Trial, report *evaluation.Report) error {
-	if len(b.months) == 0 {
-		return nil
+// decided returns the part of a period that may be judged: up to the first start
+// of which the outcome was not known by the period's end. Starts after that are
+// left out whether they were decided or not, since to keep the quick ones would
+// make the queue look short. So nothing that happened after a period bears on
+// its scores.
+func decided(episodes []Episode, p evaluation.Period, embargo time.Duration) evaluation.Period {
+	known := evaluation.Period{From: p.From, To: min(p.To, p.To.Add(-embargo)+1)}
+	for i := range episodes {
+		if c := &episodes[i].Curve; p.Holds(c.Submit, embargo) && c.Decided() >= p.To {
+			known.To = min(known.To, c.Submit)
+		}
 	}
+	return known
+}
+
+// roll scores month after month, each with what was known before it. A month
+// without a start that can be judged is left out.
+func (b *backtest) roll(episodes []Episode, trial evaluation.Trial, report *evaluation.Report) error {
 	var runs []evaluation.Run
 	for _, split := range b.months {
-		runs = append(runs, b.runOf(split.Test.From.Std().Format("2006-01"), split, trial, trial))
+		if run, err := runOf(split.Test.From.Std().Format("2006-01"), split, episodes, trial); err == nil {
+			runs = append(runs, run)
+		}
+	}
+	if len(runs) == 0 {
+		return nil
 	}
 	rolling, err := evaluation.Roll(runs, b.measure)
 	if err != nil {
@@ -187,16 +287,20 @@ func (b *backtest) roll(trial evaluation.Trial, report *evaluation.Report) error
 }
 
 // stress scores the policies, tuned as before, on clusters that differ from
-// what the forecasters believe.
+// what the forecasters believe. A cluster without a start that can be judged is
+// left out.
 func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Trial, report *evaluation.Report) error {
-	for _, s := range stresses() {
+	for _, s := range b.stresses(known) {
 		changed := s.change(known, b.Split.Test)
-		episodes, err := b.collect(ctx, changed, known, b.starts(b.Split.Test.From, b.Split.Test.To, stressEvery))
+		episodes, err := b.collect(ctx, changed, known, b.stressStarts())
 		if err != nil {
 			return fmt.Errorf("stress %s: %w", s.name, err)
 		}
 		name, what := s.describe(known)
-		test := Trial(episodes, b.Families).In(b.Split.Test, b.Split.Embargo)
+		test := Trial(episodes, b.Families).In(decided(episodes, b.Split.Test, b.Split.Embargo), 0)
+		if test.Len() == 0 {
+			continue
+		}
 		scores, err := evaluation.Backtest(evaluation.Run{Label: name, Split: b.Split, Tune: tune, Test: test}, b.measure)
 		if err != nil {
 			return fmt.Errorf("stress %s: %w", s.name, err)
@@ -209,21 +313,19 @@ func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Tri
 // collect returns the episodes of a replay, with forecasters that believe in
 // the cluster of known.
 func (b *backtest) collect(ctx context.Context, r, known Replay, starts []segue.Time) ([]Episode, error) {
-	setup := Setup{
-		Cluster: r.Cluster, Jobs: r.Jobs, Pair: b.Pair, Grid: b.Grid, Every: b.Every, MonteCarlo: b.Monte, Workers: b.Workers,
-		Known: &known.Cluster,
-	}
-	return Collect(ctx, setup, starts, func(int) {
+	return Collect(ctx, b.setup(r, known), starts, func(int) {
 		if n := b.done.Add(1); b.Progress != nil {
 			b.Progress(int(n), int(b.total.Load()))
 		}
 	})
 }
 
-func within(episodes []Episode, p evaluation.Period, embargo time.Duration) []Episode {
+// judged returns the episodes of a period that may be judged.
+func judged(episodes []Episode, p evaluation.Period, embargo time.Duration) []Episode {
+	known := decided(episodes, p, embargo)
 	var list []Episode
 	for _, e := range episodes {
-		if p.Holds(e.Curve.Submit, embargo) {
+		if known.Holds(e.Curve.Submit, 0) {
 			list = append(list, e)
 		}
 	}

@@ -31,11 +31,14 @@ func Starts(from, until segue.Time, every time.Duration) []segue.Time {
 }
 
 // Collect replays the history and returns one episode per start, in order.
-// starts must ascend. progress, when not nil, is told how many are done; it is
-// called from several goroutines.
+// starts must ascend and lie within the history. progress, when not nil, is told
+// how many are done; it is called from several goroutines.
 func Collect(ctx context.Context, s Setup, starts []segue.Time, progress func(done int)) ([]Episode, error) {
 	s = s.withDefaults()
 	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("collect episodes: %w", err)
+	}
+	if err := s.admit(starts); err != nil {
 		return nil, fmt.Errorf("collect episodes: %w", err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -65,6 +68,20 @@ func Collect(ctx context.Context, s Setup, starts []segue.Time, progress func(do
 		return nil, fmt.Errorf("collect episodes: %w", err)
 	}
 	return episodes, nil
+}
+
+// admit refuses starts at which the replay cannot be stopped.
+func (s Setup) admit(starts []segue.Time) error {
+	span := (Replay{Jobs: s.Jobs}).span()
+	for i, at := range starts {
+		switch {
+		case at < span.From || at > span.To:
+			return segue.Errorf(segue.Invalid, "a start at %s, outside the history, whose jobs are submitted from %s to %s", at, span.From, span.To)
+		case i > 0 && at <= starts[i-1]:
+			return segue.Errorf(segue.Invalid, "a start at %s after one at %s", at, starts[i-1])
+		}
+	}
+	return nil
 }
 
 // task is the cluster at one start, and what had been seen until then.

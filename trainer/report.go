@@ -21,10 +21,7 @@ import (
 // the scores, a typical start of each load, and one chain under three policies.
 func ReportPage(ctx context.Context, cfg BacktestConfig, result BacktestResult, command string) ([]byte, error) {
 	cfg = cfg.withDefaults()
-	best, err := bestRule(cfg, result.Report)
-	if err != nil {
-		return nil, err
-	}
+	best := bestRule(cfg, result.Report)
 	page := reports.Backtest{
 		Title:   fmt.Sprintf("When to submit the next link: %s", cfg.Pair),
 		Trace:   traceSentence(cfg),
@@ -67,18 +64,18 @@ func policyTexts() []reports.PolicyText {
 
 // bestRule returns the best planner at its tuned parameter; the constant lead
 // where there is no planner.
-func bestRule(cfg BacktestConfig, r evaluation.Report) (policy.Rule, error) {
+func bestRule(cfg BacktestConfig, r evaluation.Report) policy.Rule {
 	for _, s := range r.Policies {
 		if s.Name != r.BestPlanner || !s.Tuned.Parameter.Known() {
 			continue
 		}
 		for _, f := range cfg.Families {
 			if f.Name == s.Name {
-				return f.With(float64(s.Tuned.Parameter)), nil
+				return f.With(float64(s.Tuned.Parameter))
 			}
 		}
 	}
-	return constantRule(r), nil
+	return constantRule(r)
 }
 
 func constantRule(r evaluation.Report) policy.Rule {
@@ -167,15 +164,20 @@ func (s Setup) follow(cluster *simulator.Sim, history *predictor.History, rule p
 		return nil, err
 	}
 	i := slices.IndexFunc(forecasters, func(f predictor.Forecaster) bool { return f.Name() == rule.Forecaster })
-	decide := func(_ int, remaining time.Duration, world *simulator.Sim) (bool, error) {
-		situation := policy.Situation{At: world.Now(), Request: s.request(), Remaining: remaining, Prefer: segue.Balanced}
-		if i >= 0 {
+	var forecast segue.Forecast
+	seen := 0 // the link for which forecast was made
+	decide := func(link int, remaining time.Duration, world *simulator.Sim) (bool, error) {
+		if i >= 0 && !(rule.AtStart && link == seen) {
 			now := predictor.Present{Snapshot: s.believe(world.Snapshot(0)), History: history, Owner: owner}
-			if situation.Forecast, err = forecasters[i].Forecast(&now, s.request()); err != nil {
+			var err error
+			if forecast, err = forecasters[i].Forecast(&now, s.request()); err != nil {
 				return false, err
 			}
+			seen = link
 		}
-		return policy.Decide(rule, situation).Submit, nil
+		return policy.Decide(rule, policy.Situation{
+			At: world.Now(), Request: s.request(), Remaining: remaining, Forecast: forecast,
+		}).Submit, nil
 	}
 	return outcomes.Follow(cluster, s.link(), chainLinks, step, decide,
 		func(world *simulator.Sim) { world.Observe(&witness{world, history}) })

@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,9 +19,10 @@ type Setup struct {
 	Jobs    []simulator.Job  // the replayed history
 	Pair    segue.Shape      // both jobs of a pair
 	Grid    outcomes.Grid    // default every 30 minutes, up to the whole limit
-	Every   time.Duration    // between starts; default 4 hours
 	// MonteCarlo sets up that forecaster.
 	MonteCarlo predictor.MonteCarloConfig
+	// Forecasters names those to ask; default all.
+	Forecasters []string
 	// Known is the cluster as the forecasters believe it to be; default Cluster.
 	// A stress run changes one and not the other.
 	Known   *simulator.Config
@@ -28,9 +30,6 @@ type Setup struct {
 }
 
 func (s Setup) withDefaults() Setup {
-	if s.Every == 0 {
-		s.Every = 4 * time.Hour
-	}
 	if s.Workers == 0 {
 		s.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -65,28 +64,40 @@ func (s Setup) validate() error {
 		return segue.Errorf(segue.Invalid, "the cluster has %d pools, want 1", len(s.Cluster.Pools))
 	case len(s.Jobs) == 0:
 		return segue.Errorf(segue.Invalid, "the history has no jobs")
-	case s.Every < time.Minute:
-		return segue.Errorf(segue.Invalid, "starts every %s, want at least a minute apart", s.Every)
+	case s.Workers < 0:
+		return segue.Errorf(segue.Invalid, "%d workers, want 1 or more, or 0 for as many as there are processors", s.Workers)
+	case s.Pair.Limit == segue.Unlimited:
+		return segue.Errorf(segue.Invalid, "a pair without a time limit, of which neither job ever ends")
 	case s.Pair.Nodes > s.Cluster.Pools[0].Nodes:
 		return segue.Errorf(segue.Invalid, "a pair of %d nodes on a cluster of %d", s.Pair.Nodes, s.Cluster.Pools[0].Nodes)
 	}
-	return segue.Request{Shape: s.Pair}.Validate()
+	if err := s.Grid.Validate(); err != nil {
+		return err
+	}
+	return s.request().Validate()
 }
 
-// owner is the name of the user whose chain is probed.
-const owner = "segue"
+// owner is the name of the user whose chain is probed. It has a space, which no
+// user of a cluster's history has.
+const owner = "the chain"
 
 // link returns a job of the pair.
 func (s Setup) link() simulator.Job {
 	return simulator.Job{
 		Run: s.Pair.Limit, Limit: s.Pair.Limit, Nodes: int32(s.Pair.Nodes), GPUsPerNode: int32(s.Pair.GPUsPerNode),
-		User: s.owner(),
+		User: s.owner(), QOS: qosFor(s.Cluster, s.Pair.Nodes),
 	}
 }
 
-func (s Setup) request() segue.Request { return segue.Request{Shape: s.Pair, User: owner} }
+func (s Setup) request() segue.Request {
+	r := segue.Request{Shape: s.Pair, User: owner}
+	if len(s.Cluster.QOS) > 0 {
+		r.QOS = s.Cluster.QOS[s.link().QOS].Name
+	}
+	return r
+}
 
-// forecasters returns a worker's own set.
+// forecasters returns a worker's own set, in a fixed order.
 func (s Setup) forecasters() ([]predictor.Forecaster, error) {
 	list := []predictor.Forecaster{predictor.NewRecent(100), predictor.NewRecentShape(100)}
 	for _, runs := range []predictor.RunTimes{
@@ -102,7 +113,11 @@ func (s Setup) forecasters() ([]predictor.Forecaster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(list, mc), nil
+	list = append(list, mc)
+	if s.Forecasters == nil {
+		return list, nil
+	}
+	return slices.DeleteFunc(list, func(f predictor.Forecaster) bool { return !slices.Contains(s.Forecasters, f.Name()) }), nil
 }
 
 // trueRunTimes knows what nobody can know: how long each job will run. It shows

@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -18,12 +19,24 @@ type stress struct {
 	change     func(r Replay, test evaluation.Period) Replay
 }
 
-// stresses returns the stress runs, milder first.
+// stresses returns the stress runs on a replay. A cluster that has not more
+// nodes than the pair keeps them all.
+func (b *backtest) stresses(r Replay) []stress {
+	list := stresses()
+	if r.Cluster.Pools[0].Nodes-missingNodes(r) < b.Pair.Nodes {
+		list = slices.DeleteFunc(list, func(s stress) bool { return s.name == fewerNodes })
+	}
+	return list
+}
+
+const fewerNodes = "fewer_nodes"
+
+// stresses returns all stress runs.
 func stresses() []stress {
 	return []stress{
 		{
-			name: "fewer_nodes", what: "the cluster has 5 % fewer nodes than the forecasters believe",
-			change: func(r Replay, _ evaluation.Period) Replay { return r.withFewerNodes(0.05) },
+			name: fewerNodes, what: "the cluster has 5 % fewer nodes than the forecasters believe",
+			change: func(r Replay, _ evaluation.Period) Replay { return r.withFewerNodes() },
 		},
 		{
 			name:   "hidden_priority",
@@ -49,12 +62,24 @@ func (r Replay) withPool(pool simulator.Pool) Replay {
 	for i := range r.Jobs {
 		r.Jobs[i].Nodes = min(r.Jobs[i].Nodes, int32(pool.Nodes))
 	}
+	r.Cluster.Outages = slices.Clone(r.Cluster.Outages)
+	for i := range r.Cluster.Outages {
+		r.Cluster.Outages[i].Nodes = min(r.Cluster.Outages[i].Nodes, pool.Nodes)
+	}
 	return r
 }
 
-func (r Replay) withFewerNodes(share float64) Replay {
+// missingNodes returns how many nodes are missing under stress: 5 %.
+func missingNodes(r Replay) int { return shareOf(r, 0.05) }
+
+// shareOf returns a share of the cluster's nodes, one at least.
+func shareOf(r Replay, share float64) int {
+	return max(1, int(math.Round(share*float64(r.Cluster.Pools[0].Nodes))))
+}
+
+func (r Replay) withFewerNodes() Replay {
 	pool := r.Cluster.Pools[0]
-	pool.Nodes -= max(1, int(share*float64(pool.Nodes)+0.5))
+	pool.Nodes -= missingNodes(r)
 	return r.withPool(pool)
 }
 
@@ -77,19 +102,24 @@ func (r Replay) withHiddenPriority(age time.Duration, seed uint64) Replay {
 		for int(r.Jobs[i].User) >= len(nice) {
 			nice = append(nice, int32(bound*(2*rng.Float64()-1)))
 		}
-		r.Jobs[i].Nice = nice[r.Jobs[i].User]
+		sum := int64(r.Jobs[i].Nice) + int64(nice[r.Jobs[i].User])
+		r.Jobs[i].Nice = int32(min(max(sum, -maxNice), maxNice))
 	}
 	return r
 }
 
+// withRunningCap bounds every user's running jobs, unless they are bounded more
+// tightly already.
 func (r Replay) withRunningCap(jobs int) Replay {
-	r.Cluster.Limits.MaxRunningJobs = jobs
+	if limit := &r.Cluster.Limits.MaxRunningJobs; *limit == 0 || *limit > jobs {
+		*limit = jobs
+	}
 	return r
 }
 
 // withOutages fails a share of the nodes for length, once a week of the period.
 func (r Replay) withOutages(p evaluation.Period, share float64, length time.Duration) Replay {
-	nodes := max(1, int(share*float64(r.Cluster.Pools[0].Nodes)+0.5))
+	nodes := shareOf(r, share)
 	r.Cluster.Outages = slices.Clone(r.Cluster.Outages)
 	const week = 7 * 24 * time.Hour
 	for at := p.From.Add(48 * time.Hour); at < p.To; at = at.Add(week) {

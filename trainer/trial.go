@@ -57,7 +57,7 @@ func chosenLead(e *Episode, rule policy.Rule) int {
 		switch {
 		case forecasts == nil:
 		case rule.AtStart:
-			f = forecasts[last]
+			f = forecasts[last] // the longest lead is nearest to the start
 		default:
 			f = forecasts[k]
 		}
