@@ -1,66 +1,59 @@
 package simulator
 
-// placeNew gives the job at queue position i its reservation: the earliest
-// start that delays no reservation made before.
-func (s *Sim) placeNew(p *pool, i int) {
-	s.openPlan(p)
-	w := &p.queue[i]
-	at, step := p.plan.earliest(w.nodes, w.limit)
-	w.planned = at
-	p.plan.take(step, at+w.limit, w.nodes)
-	p.plan.merge(step)
+// Conservative keeps its plan between passes where nothing but submissions and
+// ends changes it: conf.keepsPlan, pool.keepsPlan.
+
+// planEarliest gives the job its reservation: the earliest start that delays no
+// reservation made before.
+func (p *pool) planEarliest(now int64, w *waiting) int64 {
+	p.openPlan(now)
+	at := min(p.plan.earliest(now, w.nodes, w.limit), horizon)
+	p.change(at, at+w.limit, w.nodes)
+	return at
 }
 
 // openPlan makes the plan start now; the first time it is an empty machine.
-func (s *Sim) openPlan(p *pool) {
-	if len(p.plan.at) == 0 {
-		p.plan.reset(s.now, p.total)
+func (p *pool) openPlan(now int64) {
+	if len(p.plan.parts) == 0 {
+		p.plan.reset(now, p.total)
 		return
 	}
-	p.plan.drop(s.now)
-}
-
-// startPlanned starts every job whose reservation begins now.
-func (s *Sim) startPlanned(p *pool) {
-	kept := 0
-	for i := range p.queue {
-		w := &p.queue[i]
-		if w.planned <= s.now {
-			s.start(p, w.ref)
-			continue
-		}
-		if kept != i {
-			p.queue[kept] = *w
-		}
-		kept++
-	}
-	p.queue = p.queue[:kept]
-}
-
-// giveBack returns the rest of a job that ended early to the plan, and takes
-// every job that has not started out and places it again, in order.
-func (s *Sim) giveBack(p *pool, ended running) {
-	s.openPlan(p)
-	p.change(s.now, ended.est, -ended.nodes)
-	for i := range p.queue {
-		w := &p.queue[i]
-		if w.planned <= s.now {
-			continue
-		}
-		p.change(w.planned, w.planned+w.limit, -w.nodes)
-		at, step := p.plan.earliest(w.nodes, w.limit)
-		w.planned = at
-		p.plan.take(step, at+w.limit, w.nodes)
-		p.plan.merge(step)
-	}
+	p.plan.forget(now)
 }
 
 // change takes n nodes of the plan from start to end; negative n gives back.
 func (p *pool) change(start, end int64, n int32) {
-	step := p.plan.split(start)
-	p.plan.take(step, end, n)
-	if k := p.plan.split(end); k > 0 {
-		p.plan.merge(k)
+	p.plan.take(start, end, n)
+	p.plan.join(start)
+	p.plan.join(end)
+}
+
+// startPlanned starts every job whose reservation begins now, and has the next
+// pass made when the next reservation begins.
+func (s *Sim) startPlanned(p *pool) {
+	started := s.scratch.started[:0]
+	for c := (cursor{}); p.queue.has(c); c = p.queue.next(c) {
+		if w := p.queue.at(c); w.planned <= s.now {
+			s.start(p, w.ref, nil)
+			started = append(started, c)
+		} else {
+			p.mainAt = min(p.mainAt, w.planned)
+		}
 	}
-	p.plan.merge(step)
+	p.queue.remove(started)
+	s.scratch.started = started
+}
+
+// giveBack returns n nodes from start to end to the plan, takes every job that
+// is not about to start out of it and places it again, in order.
+func (s *Sim) giveBack(p *pool, start, end int64, n int32) {
+	p.openPlan(s.now)
+	p.change(max(start, s.now), end, -n)
+	for w := range p.queue.all() {
+		if w.planned <= s.now {
+			continue
+		}
+		p.change(w.planned, w.planned+w.limit, -w.nodes)
+		w.planned = p.planEarliest(s.now, w)
+	}
 }

@@ -24,20 +24,20 @@ func equalShares(users int) (*budgets.Tree, error) {
 	return budgets.NewTree(nil, list)
 }
 
-func newUsage(c *conf, now int64) (usage, error) {
+func newUsage(c *conf, users int, now int64) (usage, error) {
 	m := c.multifactor
 	if m == nil || m.FairShare == 0 {
 		return usage{}, nil
 	}
 	if m.Shares == nil {
-		tree, err := equalShares(c.users)
+		tree, err := equalShares(users)
 		if err != nil {
 			return usage{}, err
 		}
 		m.Shares = tree
 	}
-	if n := m.Shares.Users(); n < c.users {
-		return usage{}, segue.Errorf(segue.Invalid, "simulator config: Order.Multifactor.Shares has %d users, the jobs name %d", n, c.users)
+	if n := m.Shares.Users(); n < users {
+		return usage{}, segue.Errorf(segue.Invalid, "simulator config: Order.Multifactor.Shares has %d users, the jobs name %d", n, users)
 	}
 	used, err := m.Shares.NewUsage(segue.Time(now), m.HalfLife)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Sim) updateFairShare() {
 	for i := range s.pools {
 		for k := range s.pools[i].running {
 			r := &s.pools[i].running[k]
-			s.charge(s.job(r.ref), r.start)
+			s.charge(s.job(r.ref), s.startOf(r))
 		}
 	}
 	u.chargedTo = s.now

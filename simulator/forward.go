@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -12,22 +13,20 @@ import (
 // one more, under run times that the caller supposes. It is how a forecast
 // asks "when would it start?", and knows only what the snapshot shows.
 type Forward struct {
-	cfg     Config
-	base    *Sim
-	fork    *Sim // the future under way
-	probe   *Sim // a submission tried in it
-	users   map[string]int32
-	runs    []int64
-	running int
-	jobs    []Job
-	order   []int // of the running jobs, as they are put onto their nodes
+	cfg   Config
+	base  *Sim
+	fork  *Sim // the future under way
+	probe *Sim // a submission tried in it
+	users map[string]int32
+	runs  []int64
+	jobs  []Job
 }
 
 // NewForward returns a forward simulation under the scheduler of cfg, which
 // must have one pool. Its number of nodes is taken from each snapshot.
 func NewForward(cfg Config) (*Forward, error) {
 	cfg.Outages = nil
-	c, err := newConf(cfg, nil)
+	c, err := newConf(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -42,14 +41,14 @@ func NewForward(cfg Config) (*Forward, error) {
 }
 
 // Load takes a snapshot. Jobs are numbered as in it: the running ones first,
-// then the pending ones; a job that no node count of the cluster could hold is
-// left out of the simulation but keeps its number.
+// then the pending ones; a pending job that needs more nodes than are in
+// service, or is not eligible, is left out of the simulation but keeps its
+// number. The usage behind a fair-share factor begins at the snapshot.
 func (f *Forward) Load(snap *segue.Snapshot) error {
 	f.jobs = f.jobs[:0]
-	f.running = len(snap.Running)
 	cfg := f.cfg
 	cfg.Pools = []Pool{cfg.Pools[0]}
-	cfg.Pools[0].Nodes = max(snap.Nodes, f.nodesOf(snap.Running), 1)
+	cfg.Pools[0].Nodes = max(snap.Nodes, nodesOf(snap.Running), 1)
 	for i := range snap.Running {
 		f.jobs = append(f.jobs, f.convert(&snap.Running[i], cfg.Pools[0].Nodes))
 	}
@@ -61,53 +60,30 @@ func (f *Forward) Load(snap *segue.Snapshot) error {
 		return segue.Errorf(segue.Invalid, "forward simulation: %w", err)
 	}
 	f.base = base
-	base.starts, base.finishes, base.keepsRecord = nil, nil, false
+	base.record = nil
 	base.arrived, base.now = len(base.table.order), int64(snap.At)
 	base.usage.chargedTo = base.now
-	for _, i := range f.order {
-		base.resume(Ref(i), int64(snap.Running[i].Start))
-	}
+	base.resumeAll(snap)
 	for i := range snap.Pending {
-		q := &snap.Pending[i]
-		if q.Nodes > cfg.Pools[0].Nodes || !q.Eligible.Known() {
+		q, ref := &snap.Pending[i], Ref(len(snap.Running)+i)
+		if q.Nodes > int(base.pools[0].total) || !q.Eligible.Known() {
 			continue
 		}
 		if base.conf.caps {
-			base.users.submitted[f.jobs[f.running+i].User]++
+			base.users.submit(base.job(ref), 1)
 		}
-		base.enqueue(Ref(f.running+i), int64(q.Eligible))
+		base.enqueue(ref, int64(q.Eligible))
 	}
 	return nil
 }
 
-// nodesOf returns on how many nodes the running jobs fit when they are put onto
-// them in f.order, which it sets: a snapshot does not say who shares a node with
-// whom, and the largest parts first leave the least room unused.
-func (f *Forward) nodesOf(jobs []segue.QueuedJob) int {
-	f.order = f.order[:0]
-	whole := f.cfg.Pools[0].GPUsPerNode
-	gpus := func(i int) int {
-		if n := jobs[i].GPUsPerNode; n > 0 {
-			return min(n, whole)
-		}
-		return whole
-	}
+// nodesOf bounds the nodes that the jobs are on.
+func nodesOf(jobs []segue.QueuedJob) int {
+	n := 0
 	for i := range jobs {
-		f.order = append(f.order, i)
+		n += jobs[i].Nodes
 	}
-	slices.SortStableFunc(f.order, func(a, b int) int { return gpus(b) - gpus(a) })
-	var packing pool
-	for _, i := range f.order {
-		j := job{nodes: int32(max(jobs[i].Nodes, 1)), gpus: int32(gpus(i))}
-		if gpus(i) == whole {
-			packing.total += j.nodes
-			continue
-		}
-		packing.free, packing.gpus = j.nodes, int32(whole)
-		packing.shared.place(&packing, &j, packing.shared.choose(&j, nil))
-		packing.total += j.nodes - packing.free
-	}
-	return int(packing.total)
+	return n
 }
 
 func (f *Forward) convert(q *segue.QueuedJob, nodes int) Job {
@@ -145,25 +121,47 @@ func (f *Forward) qos(name string) int32 {
 	return 0
 }
 
-// resume puts a job that runs since start onto its nodes.
-func (s *Sim) resume(ref Ref, start int64) {
-	j := s.job(ref)
-	p := s.poolOf(j)
-	now := s.now
-	if start+j.limit < now { // over its limit: about to be ended
+// resumeAll puts the running jobs onto nodes. A snapshot does not tell which
+// jobs share a node: those with more GPUs are placed first, each on the fullest
+// node that has room. The pool then has the snapshot's nodes, or what the jobs
+// need.
+func (s *Sim) resumeAll(snap *segue.Snapshot) {
+	p := &s.pools[0]
+	order := make([]Ref, len(snap.Running))
+	for i := range order {
+		order[i] = Ref(i)
+	}
+	slices.SortStableFunc(order, func(a, b Ref) int { return cmp.Compare(s.job(b).gpus, s.job(a).gpus) })
+	for _, ref := range order {
+		s.resume(p, ref, int64(snap.Running[ref].Start))
+	}
+	s.calcAt = never // it was armed in the past
+	busy := p.total - p.free
+	p.total = max(int32(snap.Nodes), busy, 1)
+	p.free = p.total - busy
+	s.conf.Pools[0].Nodes = int(p.total)
+	if p.keepsPlan {
+		p.openPlan(s.now)
+		for _, r := range p.running {
+			p.change(s.now, r.est, r.nodes)
+		}
+	}
+}
+
+// resume puts a job that runs since start onto nodes. One that is over its
+// limit is about to be ended.
+func (s *Sim) resume(p *pool, ref Ref, start int64) {
+	j, now := s.job(ref), s.now
+	if start+j.limit < now {
 		j.limit = now - start + time.Minute.Microseconds()
 		j.run = j.limit
 	}
 	s.now = start
 	if s.conf.caps {
-		s.users.submitted[j.user]++
+		s.users.submit(j, 1)
 	}
-	s.start(p, ref)
+	s.start(p, ref, nil)
 	s.now = now
-	if s.conf.conservativePlan {
-		s.openPlan(p)
-		p.change(now, max(start+j.limit, now+1), j.nodes)
-	}
 }
 
 // Future is what a Forward supposes beyond the snapshot.

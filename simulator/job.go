@@ -67,14 +67,43 @@ type job struct {
 	part               int16
 	qos                int16
 	flags              uint16
-	_                  uint16
 }
 
 const (
-	hasCancel uint16 = 1 << iota
-	hasBegin
-	hasAfter      // has dependencies of its own
-	hasDependents // others depend on it
+	hasBegin uint16 = 1 << iota
+	hasCancel
+	hasNice
+	hasAfter // has dependencies of its own
 	hasSingleton
+	hasDependents // others of the table depend on it
 	fails
+
+	// isRare says that more about the job is kept beside the table.
+	isRare = hasBegin | hasCancel | hasNice | hasAfter | hasSingleton
+	// isHeld says that the job may not be eligible at its submission.
+	isHeld = hasBegin | hasAfter | hasSingleton
 )
+
+// compile returns the hot part of j.
+func compile(j *Job) job {
+	limit := min(max(j.Limit.Microseconds(), 1), maxSpan)
+	k := job{
+		submit: int64(j.Submit), run: min(j.Run.Microseconds(), limit), limit: limit,
+		nodes: j.Nodes, gpus: j.GPUsPerNode, user: j.User, part: int16(j.Partition), qos: int16(j.QOS),
+	}
+	set := func(flag uint16, on bool) {
+		if on {
+			k.flags |= flag
+		}
+	}
+	set(hasBegin, j.Begin != 0)
+	set(hasCancel, j.CancelAt != 0)
+	set(hasNice, j.Nice != 0)
+	set(hasAfter, len(j.After) > 0)
+	set(hasSingleton, j.Singleton != 0)
+	set(fails, j.Fails || j.Run > j.Limit)
+	return k
+}
+
+// shares reports whether the job takes less than whole nodes of that many GPUs.
+func (j *job) shares(gpus int32) bool { return j.gpus > 0 && j.gpus < gpus }

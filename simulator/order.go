@@ -60,18 +60,21 @@ func (m *Multifactor) static() bool {
 	return (m.AgeUncapped || m.Age == 0) && m.FairShare == 0
 }
 
-// waiting is one eligible job in a pool's queue, with what the passes read.
-type waiting struct {
-	key      float64 // ascending is first
-	limit    int64
-	eligible int64
-	planned  int64 // start of the reservation that Conservative keeps
-	nodes    int32
-	ref      Ref
-}
-
-func (w *waiting) before(v *waiting) bool {
-	return w.key < v.key || (w.key == v.key && w.ref < v.ref)
+// ahead reports whether v goes before w: by tier, priority, submission, and
+// position in the history.
+func (s *Sim) ahead(v, w *waiting) bool {
+	if s.conf.tiers != nil {
+		if a, b := s.conf.tiers[s.job(v.ref).part], s.conf.tiers[s.job(w.ref).part]; a != b {
+			return a > b
+		}
+	}
+	if v.key != w.key {
+		return v.key < w.key
+	}
+	if a, b := s.job(v.ref).submit, s.job(w.ref).submit; a != b {
+		return a < b
+	}
+	return v.ref < w.ref
 }
 
 // keyOf returns the queue key of a job that became eligible at eligible.
@@ -79,7 +82,7 @@ func (s *Sim) keyOf(ref Ref, j *job, eligible int64) float64 {
 	m := s.conf.multifactor
 	switch {
 	case m == nil:
-		return float64(j.submit) - s.conf.tierOffset[j.part]
+		return float64(j.submit)
 	case s.conf.dynamic:
 		return -s.priority(m, ref, j, eligible)
 	}
@@ -100,63 +103,89 @@ func (s *Sim) priority(m *Multifactor, ref Ref, j *job, eligible int64) float64 
 	return max(1, math.Floor(p))
 }
 
+// staticTerms returns what does not change while the job waits.
 func (s *Sim) staticTerms(m *Multifactor, ref Ref, j *job) float64 {
 	part := &s.conf.Partitions[j.part]
 	size := float64(j.nodes) / float64(s.conf.Pools[part.Pool].Nodes)
 	if m.FavorSmall {
 		size = 1 - size
 	}
-	return s.conf.tierOffset[j.part] + m.JobSize*size + m.Partition*part.Factor +
-		m.QOS*s.conf.QOS[j.qos].Factor - float64(s.nice(ref))
+	p := m.JobSize*size + m.Partition*part.Factor + m.QOS*s.conf.QOS[j.qos].Factor
+	if j.flags&hasNice != 0 {
+		p -= float64(s.rare(ref).Nice)
+	}
+	return p
 }
 
 // enqueue puts an eligible job into its pool's queue.
 func (s *Sim) enqueue(ref Ref, eligible int64) {
+	if s.conf.dynamic && s.calcAt == never { // the first to wait after a quiet time
+		s.updateFairShare()
+		s.scheduleCalc()
+	}
 	j := s.job(ref)
 	p := s.poolOf(j)
 	w := waiting{key: s.keyOf(ref, j, eligible), limit: j.limit, eligible: eligible, nodes: j.nodes, ref: ref}
-	i := len(p.queue)
-	for i > 0 && w.before(&p.queue[i-1]) {
-		i--
+	if p.keepsPlan {
+		w.planned = p.planEarliest(s.now, &w)
 	}
-	p.queue = append(p.queue, waiting{})
-	copy(p.queue[i+1:], p.queue[i:])
-	p.queue[i] = w
+	p.queue.insert(s.placeInQueue(&p.queue, &w), w)
 	s.touch(p)
-	if s.conf.conservativePlan {
-		s.placeNew(p, i)
-	}
 }
 
+// placeInQueue returns where w belongs; mostly at the end.
+func (s *Sim) placeInQueue(q *queue, w *waiting) cursor {
+	b := len(q.blocks) - 1
+	for b > 0 && s.ahead(w, &q.blocks[b].jobs[0]) {
+		b--
+	}
+	if b < 0 {
+		return cursor{}
+	}
+	i := len(q.blocks[b].jobs)
+	for i > 0 && s.ahead(w, &q.blocks[b].jobs[i-1]) {
+		i--
+	}
+	return cursor{b, i}
+}
+
+func (s *Sim) scheduleCalc() { s.calcAt = after(s.now, s.conf.multifactor.CalcPeriod.Microseconds()) }
+
 // reprioritise computes every waiting job's priority anew (PriorityCalcPeriod)
-// and sorts the queues where their order changed.
+// and sorts the queues whose order has changed. It happens again while jobs
+// wait and anything else may still happen.
 func (s *Sim) reprioritise() {
-	m := s.conf.multifactor
+	s.calcAt = never
+	waiting := 0
+	for i := range s.pools {
+		waiting += s.pools[i].queue.len()
+	}
+	if waiting == 0 {
+		return
+	}
 	s.updateFairShare()
 	for i := range s.pools {
-		p := &s.pools[i]
-		changed := false
-		for k := range p.queue {
-			w := &p.queue[k]
-			w.key = -s.priority(m, w.ref, s.job(w.ref), w.eligible)
-			changed = changed || (k > 0 && w.before(&p.queue[k-1]))
-		}
-		if changed {
-			insertionSort(p.queue)
+		if p := &s.pools[i]; s.renewKeys(&p.queue) {
 			s.touch(p)
 		}
 	}
+	if s.nextEvent() != never {
+		s.scheduleCalc()
+	}
 }
 
-// insertionSort sorts in place; queues are nearly sorted already.
-func insertionSort(q []waiting) {
-	for i := 1; i < len(q); i++ {
-		w := q[i]
-		k := i
-		for k > 0 && w.before(&q[k-1]) {
-			q[k] = q[k-1]
-			k--
-		}
-		q[k] = w
+// renewKeys reports whether the order has changed.
+func (s *Sim) renewKeys(q *queue) bool {
+	m := s.conf.multifactor
+	changed := false
+	var before *waiting
+	for w := range q.all() {
+		w.key = -s.priority(m, w.ref, s.job(w.ref), w.eligible)
+		changed = changed || (before != nil && s.ahead(w, before))
+		before = w
 	}
+	if changed {
+		q.sort(s.ahead)
+	}
+	return changed
 }

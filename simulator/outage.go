@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -14,79 +15,122 @@ type outageEvent struct {
 	over  bool
 }
 
+// outageTimeline lists what happens, the ends at an instant first.
 func outageTimeline(outages []Outage) []outageEvent {
 	var t []outageEvent
 	for i, o := range outages {
 		t = append(t, outageEvent{at: int64(o.From), index: i}, outageEvent{at: int64(o.Until), index: i, over: true})
 	}
+	rank := map[bool]int{true: 0, false: 1}
 	slices.SortStableFunc(t, func(a, b outageEvent) int {
-		switch {
-		case a.at != b.at:
-			return int(min(max(a.at-b.at, -1), 1))
-		case a.over != b.over && a.over:
-			return -1
-		case a.over != b.over:
-			return 1
-		}
-		return 0
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(rank[a.over], rank[b.over]))
 	})
 	return t
 }
 
+// drain is an outage under way: how many nodes it has taken out of service, and
+// how many it waits for until their jobs have ended.
+type drain struct {
+	index int // of the outage
+	out   int32
+	busy  int32
+}
+
 // applyOutage takes the nodes of an outage out of service, or brings them back.
-func (s *Sim) applyOutage(event int) {
-	e := s.conf.outages[event]
+func (s *Sim) applyOutage(e outageEvent) {
 	o := &s.conf.Outages[e.index]
 	p := &s.pools[o.Pool]
 	s.touch(p)
 	if e.over {
-		back := int32(o.Nodes)
-		undrained := min(back, p.draining) // still busy: they just stay
-		p.draining -= undrained
-		p.total += back - undrained
-		p.free += back - undrained
+		s.endOutage(p, e.index)
 		return
 	}
+	s.drains = append(s.drains, drain{index: e.index})
+	d := &s.drains[len(s.drains)-1]
 	rng := rand.New(rand.NewPCG(s.conf.Seed, uint64(e.index)))
 	for range o.Nodes {
-		s.takeNode(p, o.Drain, rng)
+		if inService := p.total - p.draining; inService > 0 {
+			s.takeNode(p, d, o.Drain, rng.Int32N(inService))
+		}
 	}
 }
 
-// takeNode takes one node out of service, drawn at random among those in
+func (s *Sim) endOutage(p *pool, index int) {
+	i := slices.IndexFunc(s.drains, func(d drain) bool { return d.index == index })
+	d := s.drains[i]
+	s.drains = slices.Delete(s.drains, i, i+1)
+	p.draining -= d.busy
+	p.total += d.out
+	p.free += d.out
+}
+
+// takeNode takes the nth node in service, the idle ones counted first, out of
 // service: an idle one at once; a busy one when it comes free (drain), or at
-// once with its job requeued.
-func (s *Sim) takeNode(p *pool, drain bool, rng *rand.Rand) {
-	inService := p.total - p.draining
-	if inService <= 0 {
-		return
-	}
-	pick := rng.Int32N(inService)
-	if pick >= p.free {
-		if drain {
+// once with its jobs requeued.
+func (s *Sim) takeNode(p *pool, d *drain, waits bool, nth int32) {
+	freed := int32(1)
+	if nth >= p.free {
+		if waits {
+			d.busy++
 			p.draining++
 			return
 		}
-		s.failNode(p, pick-p.free)
+		freed = s.failNode(p, nth-p.free)
 	}
-	if p.free == 0 {
-		p.draining++ // the failed node is shared with other jobs, which finish
-		return
-	}
+	d.out++
 	p.free--
 	p.total--
+	s.drain(p, freed-1)
 }
 
-// failNode requeues the job on the nth busy node.
-func (s *Sim) failNode(p *pool, nth int32) {
-	for i := range p.running {
-		r := &p.running[i]
-		nth -= max(r.nodes, 1)
-		if nth < 0 {
-			ref := r.ref
-			s.stop(p, ref, segue.NodeFail)
-			s.requeue(ref)
+// failNode requeues the jobs on the nth busy node and returns how many nodes
+// have come wholly free.
+func (s *Sim) failNode(p *pool, nth int32) (freed int32) {
+	for _, r := range p.running {
+		if nth < r.nodes {
+			return s.failJob(p, &r)
+		}
+		nth -= r.nodes
+	}
+	slot := int32(0)
+	for ; p.shared.slots[slot].jobs == 0 || nth > 0; slot++ {
+		nth -= min(p.shared.slots[slot].jobs, 1)
+	}
+	var on []running
+	for _, r := range p.running {
+		if p.shared.on(r.places, slot) {
+			on = append(on, r)
+		}
+	}
+	for i := range on {
+		freed += s.failJob(p, &on[i])
+	}
+	return freed
+}
+
+func (s *Sim) failJob(p *pool, r *running) (freed int32) {
+	freed = s.stop(p, r, segue.NodeFail)
+	s.requeue(r.ref)
+	return freed
+}
+
+// drain lets nodes that have just come free leave service, if they are awaited;
+// the earliest outage first.
+func (s *Sim) drain(p *pool, freed int32) {
+	for i := range s.drains {
+		if freed <= 0 || p.draining == 0 {
 			return
 		}
+		d := &s.drains[i]
+		if s.conf.Outages[d.index].Pool != int(p.index) {
+			continue
+		}
+		n := min(d.busy, freed)
+		d.busy -= n
+		d.out += n
+		p.draining -= n
+		p.total -= n
+		p.free -= n
+		freed -= n
 	}
 }

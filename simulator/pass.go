@@ -1,20 +1,15 @@
 package simulator
 
-import "slices"
-
 // touch notes that a pool has changed, so that it is looked at again.
 func (s *Sim) touch(p *pool) {
+	p.mainAt = s.now
 	if s.conf.Backfill == SlurmBackfill {
-		p.mainAt = s.now
 		if s.conf.mainEvery > 0 {
 			p.mainAt = ceilTo(s.now, s.conf.mainEvery)
 		}
 		p.backfillAt = min(p.backfillAt, ceilTo(s.now, s.conf.backfillEvery))
-		s.passAt = min(s.passAt, p.mainAt, p.backfillAt)
-		return
 	}
-	p.mainAt = s.now
-	s.passAt = s.now
+	s.passAt = min(s.passAt, p.mainAt, p.backfillAt)
 }
 
 // passes makes the scheduling passes that are due.
@@ -42,59 +37,46 @@ func (s *Sim) passes() {
 // mainPass starts jobs in order, and lets others overtake by the rule of the
 // cluster where that rule works at every event.
 func (s *Sim) mainPass(p *pool) {
-	if len(p.queue) == 0 {
-		return
-	}
-	if s.conf.dynamic && s.calcAt == never {
-		s.calcAt = s.now + s.conf.multifactor.CalcPeriod.Microseconds()
-	}
 	switch {
-	case s.conf.conservativePlan:
+	case p.queue.len() == 0:
+	case p.keepsPlan:
 		s.startPlanned(p)
-	case s.conf.Backfill == EASY && !s.conf.sharing[p.index]:
+	case s.conf.Backfill == EASY && !p.sharing:
+		s.inOrder(p, p.queue.len())
 		s.easyPass(p)
 	case s.conf.Backfill == EASY || s.conf.Backfill == Conservative:
+		s.inOrder(p, p.queue.len())
 		s.replanPass(p)
+	case s.conf.Backfill == SlurmBackfill:
+		if s.inOrder(p, s.conf.Slurm.QueueDepth) {
+			p.backfillAt = min(p.backfillAt, ceilTo(s.now, s.conf.backfillEvery))
+		}
 	default:
-		s.inOrder(p)
+		s.inOrder(p, p.queue.len())
 	}
 }
 
-// inOrder starts jobs until the first that does not fit. Jobs held by a cap
-// are passed over.
-func (s *Sim) inOrder(p *pool) {
-	depth := len(p.queue)
-	if s.conf.Backfill == SlurmBackfill {
-		depth = min(depth, s.conf.Slurm.QueueDepth)
-	}
+// inOrder starts jobs until the first that does not fit, of the first depth
+// jobs. Jobs held by a cap are passed over. It reports whether it started any.
+func (s *Sim) inOrder(p *pool, depth int) bool {
+	started := s.scratch.started[:0]
 	freed := s.freedNow(p)
-	i, started := 0, 0
-	for ; i < depth; i++ {
-		w := &p.queue[i]
-		j := s.job(w.ref)
+	for c := (cursor{}); p.queue.has(c) && depth > 0; c = p.queue.next(c) {
+		depth--
+		ref := p.queue.at(c).ref
+		j := s.job(ref)
 		if s.conf.caps && s.users.capped(s.conf, j) {
-			p.queue[i-started] = *w
 			continue
 		}
-		if !p.fits(w, j, freed) && !s.preemptFor(p, w.ref, j) {
+		if !p.fits(j, freed) && !s.preemptFor(p, j) {
 			break
 		}
-		s.start(p, w.ref)
-		started++
+		s.start(p, ref, nil)
+		started = append(started, c)
 	}
-	p.queue = closeGap(p.queue, i, started)
-}
-
-// closeGap removes the started entries before index i, of which the others
-// have been moved to the front already.
-func closeGap(q []waiting, i, started int) []waiting {
-	switch started {
-	case 0:
-		return q
-	case i:
-		return q[i:]
-	}
-	return slices.Delete(q, i-started, i)
+	p.queue.remove(started)
+	s.scratch.started = started
+	return len(started) > 0
 }
 
 // freedNow returns the nodes of running jobs whose estimated end is now and
@@ -108,16 +90,4 @@ func (s *Sim) freedNow(p *pool) int32 {
 		n += p.running[i].nodes
 	}
 	return n
-}
-
-// ceilTo returns the first multiple of grid that is not before t.
-func ceilTo(t, grid int64) int64 {
-	r := t % grid
-	if r < 0 {
-		r += grid
-	}
-	if r == 0 {
-		return t
-	}
-	return t + grid - r
 }

@@ -1,11 +1,14 @@
 package simulator
 
-// planRules says how much a planning pass reserves.
+// planRules says how much a planning pass reserves, and what came of it.
 type planRules struct {
 	reservations int   // how many waiting jobs get one
 	window       int64 // none begins later than this
 	res          int64 // grid of ends
 	tests        tests
+
+	started  bool
+	inWindow int64 // when the next slot beyond the window comes into it
 }
 
 // replanPass is EASY and Conservative where the short form does not do: nodes
@@ -13,123 +16,134 @@ type planRules struct {
 // anew at every pass; Conservative's jobs keep their order, so that none is
 // delayed by a later one.
 func (s *Sim) replanPass(p *pool) {
-	s.inOrder(p)
-	rules := planRules{reservations: len(p.queue), window: never, res: 1, tests: tests{left: len(p.queue)}}
+	r := planRules{reservations: p.queue.len(), window: never, res: 1, tests: tests{left: p.queue.len()}}
 	if s.conf.Backfill == EASY {
-		rules.reservations = 1
+		r.reservations = 1
 	}
-	s.planPass(p, rules)
-}
-
-// slurmSharedPass is slurmPass where nodes are shared or jobs preempt.
-func (s *Sim) slurmSharedPass(p *pool) {
-	s.planPass(p, planRules{
-		reservations: len(p.queue), window: s.conf.window, res: s.conf.res, tests: s.newTests(),
-	})
+	s.planPass(p, &r)
 }
 
 // planPass gives each tested job, in order, its earliest slot: it starts if that
-// is now, and holds a reservation otherwise.
-func (s *Sim) planPass(p *pool, rules planRules) {
-	if len(p.queue) == 0 {
+// is now, and holds a reservation otherwise. It stops when no later job could
+// start now any more, whatever the slots of those before it.
+func (s *Sim) planPass(p *pool, r *planRules) {
+	r.inWindow = never
+	if p.queue.len() == 0 {
+		return
+	}
+	last, some := s.lastHope(p, r)
+	if !some {
 		return
 	}
 	f := &s.scratch.plan
-	f.build(s, p, rules.res)
+	f.build(s, p, r.res, nil)
 	s.scratch.reserved = s.scratch.reserved[:0]
-	kept, started, i := 0, 0, 0
-	recheck := never
-	for ; i < len(p.queue) && rules.tests.left > 0; i++ {
-		w := p.queue[i]
-		if s.testable(&rules.tests, &w) {
-			at := s.planOne(p, &w, &rules)
-			if at == s.now {
-				started++
-				continue
-			}
-			if at != never && rules.reservations > 0 {
-				recheck = min(recheck, at-rules.window)
-			}
+	started := s.scratch.started[:0]
+	for c := (cursor{}); r.tests.left > 0; c = p.queue.next(c) {
+		if last, some = s.hopeBefore(p, last, c); !some {
+			break
 		}
-		p.queue[kept] = w
-		kept++
+		w := p.queue.at(c)
+		j := s.job(w.ref)
+		if !s.testable(&r.tests, j) {
+			continue
+		}
+		switch at := s.planOne(p, w, j, r); {
+		case at == s.now:
+			started = append(started, c)
+		case at != never:
+			r.inWindow = min(r.inWindow, at-r.window)
+		}
 	}
-	if started > 0 {
-		p.queue = append(p.queue[:kept], p.queue[i:]...)
-		recheck = s.now + 1
+	p.queue.remove(started)
+	s.scratch.started = started
+	r.started = len(started) > 0
+}
+
+// lastHope returns the last job that the pass may come to and that is small
+// enough for what is idle.
+func (s *Sim) lastHope(p *pool, r *planRules) (cursor, bool) {
+	last := p.queue.nth(p.queue.len())
+	if p.preempts {
+		return last, true
 	}
-	if s.conf.Backfill == SlurmBackfill && recheck != never && len(p.queue) > 0 {
-		p.backfillAt = min(p.backfillAt, ceilTo(max(recheck, s.now+1), s.conf.backfillEvery))
+	if !s.conf.caps && r.tests.perUser == 0 {
+		last = p.queue.nth(r.tests.left - 1)
 	}
+	return p.queue.lastSmall(last, s.mostNodes(p))
+}
+
+// mostNodes bounds the nodes that a job can have now.
+func (s *Sim) mostNodes(p *pool) int32 { return p.free + s.freedNow(p) + int32(len(p.shared.slots)) }
+
+// hopeBefore moves last forward to a job that could still start now, beside the
+// running jobs and the reservations so far; false if there is none from first
+// on. Later reservations only make it harder.
+func (s *Sim) hopeBefore(p *pool, last, first cursor) (cursor, bool) {
+	for !last.before(first) {
+		w := p.queue.at(last)
+		if p.preempts || s.scratch.plan.fitsNow(p, s.job(w.ref), w.limit) {
+			return last, true
+		}
+		if last == (cursor{}) {
+			break
+		}
+		var some bool
+		if last, some = p.queue.lastSmall(p.queue.previous(last), s.mostNodes(p)); !some {
+			break
+		}
+	}
+	return last, false
 }
 
 // planOne starts the job and returns now, or books its reservation and returns
-// its start; never when it is to be looked at again only after a change.
-func (s *Sim) planOne(p *pool, w *waiting, rules *planRules) int64 {
+// never; a slot beyond the window is returned and not booked.
+func (s *Sim) planOne(p *pool, w *waiting, j *job, r *planRules) int64 {
 	f := &s.scratch.plan
-	j := s.job(w.ref)
 	at, chosen := f.earliest(p, j, w.limit)
-	if at > s.now && s.preemptFor(p, w.ref, j) {
-		f.build(s, p, rules.res)
-		for _, r := range s.scratch.reserved {
-			s.reserve(p, r, rules.res)
-		}
-		at, chosen = s.now, nil
+	if at > s.now && s.conf.mayPreempt[j.part] {
+		at, chosen = s.planPreempting(p, j, r.res)
 	}
 	switch {
 	case at == s.now:
-		physical := s.startOn(p, w.ref, chosen)
-		f.book(p, j, at, ceilTo(at+w.limit, rules.res), chosen, physical)
+		slots := f.physical(chosen)
+		s.start(p, w.ref, slots)
+		f.book(p, j, at, ceilTo(at+w.limit, r.res), chosen, slots)
 		return at
-	case at == never || rules.reservations == 0:
+	case at == never || r.reservations == 0:
 		return never
-	case at-s.now > rules.window:
+	case at-s.now > r.window:
 		return at
 	}
-	f.book(p, j, at, ceilTo(at+w.limit, rules.res), chosen, nil)
+	f.book(p, j, at, ceilTo(at+w.limit, r.res), chosen, nil)
 	s.scratch.reserved = append(s.scratch.reserved, w.ref)
-	rules.reservations--
+	r.reservations--
 	return never
 }
 
-// reserve books the earliest slot of a job that had one in an earlier plan of
-// this pass.
-func (s *Sim) reserve(p *pool, ref Ref, res int64) {
-	f, j := &s.scratch.plan, s.job(ref)
-	if at, chosen := f.earliest(p, j, j.limit); at != never {
-		f.book(p, j, at, ceilTo(at+j.limit, res), chosen, nil)
+// planPreempting stops jobs of lower tiers if the job can start then without
+// delaying the reservations before it, and returns its earliest slot.
+func (s *Sim) planPreempting(p *pool, j *job, res int64) (int64, []int32) {
+	f := &s.scratch.plan
+	if victims, enough := s.victims(p, j); enough {
+		s.replan(p, res, victims)
+		if at, chosen := f.earliest(p, j, j.limit); at == s.now {
+			s.preempt(p, victims)
+			return at, chosen
+		}
+		s.replan(p, res, nil)
 	}
+	return f.earliest(p, j, j.limit)
 }
 
-// earliest returns the first slot of a job on whole or shared nodes.
-func (f *sharedPlan) earliest(p *pool, j *job, length int64) (int64, []int32) {
-	if p.shares(j) {
-		return f.earliestShared(j, length)
-	}
-	at, _ := f.whole.earliest(j.nodes, length)
-	return at, nil
-}
-
-func (f *sharedPlan) book(p *pool, j *job, at, end int64, chosen, physical []int32) {
-	if p.shares(j) {
-		f.takeShared(p, j, at, end, chosen, physical)
-		return
-	}
-	f.whole.take(f.whole.split(at), end, j.nodes)
-}
-
-// startOn starts a job on the nodes that the plan chose and returns their slots
-// in the pool.
-func (s *Sim) startOn(p *pool, ref Ref, chosen []int32) []int32 {
-	slots := s.scratch.slots[:0]
-	for _, i := range chosen {
-		if i == newNode {
-			slots = append(slots, newNode)
-		} else {
-			slots = append(slots, s.scratch.plan.slots[i].physical)
+// replan makes the plan of this pass anew, as if some jobs did not run.
+func (s *Sim) replan(p *pool, res int64, without []running) {
+	f := &s.scratch.plan
+	f.build(s, p, res, without)
+	for _, ref := range s.scratch.reserved {
+		j := s.job(ref)
+		if at, chosen := f.earliest(p, j, j.limit); at != never {
+			f.book(p, j, at, ceilTo(at+j.limit, res), chosen, nil)
 		}
 	}
-	s.scratch.slots = slots
-	s.start(p, ref)
-	return slots
 }

@@ -8,109 +8,113 @@ import (
 
 // pool is the state of a Pool.
 type pool struct {
-	index    int32
-	total    int32 // nodes in service
-	free     int32 // of these, wholly idle
-	draining int32 // busy nodes that leave service when they come free
-	gpus     int32 // per node
-	queue    []waiting
-	running  []running // by estimated end, then ref
-	plan     profile   // Conservative's, kept between passes
-	shared   sharedNodes
+	index     int32
+	total     int32 // nodes in service
+	free      int32 // of these, wholly idle; PerEvent lets it fall below 0
+	draining  int32 // busy nodes that leave service when they come free
+	gpus      int32 // per node
+	sharing   bool  // some job takes part of a node
+	preempts  bool  // some of its jobs may preempt others
+	keepsPlan bool  // Conservative's reservations are kept between passes
+	queue     queue
+	running   []running // by estimated end, then ref
+	plan      profile   // when keepsPlan
+	shared    sharedNodes
 
 	mainAt, backfillAt int64 // when the next passes are due; never if nothing changed
 }
 
-// running is a running job.
+// running is a running job. It started its limit before est.
 type running struct {
-	est, start int64 // est is the end by its limit
-	nodes      int32 // whole nodes; 0 for a job on shared nodes
-	ref        Ref
-	places     int32 // first of its places on shared nodes, or noPlace
+	est    int64 // the end by its limit
+	nodes  int32 // whole nodes; 0 for a job on shared nodes
+	ref    Ref
+	places int32 // first of its places on shared nodes, or noPlace
 }
+
+func (c *conf) newPool(i int, sharing bool) pool {
+	n := int32(c.Pools[i].Nodes)
+	return pool{
+		index: int32(i), total: n, free: n, gpus: int32(c.Pools[i].GPUsPerNode), sharing: sharing,
+		preempts: c.preemptsIn(i), keepsPlan: c.keepsPlan && !sharing, mainAt: never, backfillAt: never,
+	}
+}
+
+// share prepares the pool for jobs that take part of a node.
+func (p *pool) share() { p.sharing, p.keepsPlan = true, false }
 
 func (p *pool) copyInto(d *pool) {
 	queue, run, plan, shared := d.queue, d.running, d.plan, d.shared
 	*d = *p
-	d.queue = append(queue[:0], p.queue...)
-	d.running = append(run[:0], p.running...)
+	p.queue.copyInto(&queue)
 	p.plan.copyInto(&plan)
 	p.shared.copyInto(&shared)
-	d.plan, d.shared = plan, shared
+	d.queue, d.plan, d.shared = queue, plan, shared
+	d.running = append(run[:0], p.running...)
 }
 
-// runningBefore orders by estimated end, then job.
-func runningBefore(est int64, ref Ref, r *running) bool {
-	return est < r.est || (est == r.est && ref < r.ref)
-}
-
-// find returns the position of a running job in p.running.
+// find returns the position of a running job in p.running, or where it belongs.
 func (p *pool) find(est int64, ref Ref) int {
 	lo, hi := 0, len(p.running)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
-		if runningBefore(est, ref, &p.running[mid]) || p.running[mid].ref == ref {
-			hi = mid
-		} else {
+		if r := &p.running[mid]; r.est < est || (r.est == est && r.ref < ref) {
 			lo = mid + 1
+		} else {
+			hi = mid
 		}
 	}
 	return lo
 }
 
-func (p *pool) addRunning(r running) {
-	i := len(p.running)
-	p.running = append(p.running, r)
-	for i > 0 && runningBefore(r.est, r.ref, &p.running[i-1]) {
-		p.running[i] = p.running[i-1]
-		i--
+// runningJob returns a running job; false if it does not run here.
+func (p *pool) runningJob(ref Ref) (running, bool) {
+	for _, r := range p.running {
+		if r.ref == ref {
+			return r, true
+		}
 	}
-	p.running[i] = r
+	return running{}, false
 }
 
 // fits reports whether the job could start now on idle nodes. freed counts
-// nodes that count as free although their job has not ended (PerEvent).
-func (p *pool) fits(w *waiting, j *job, freed int32) bool {
-	if p.shares(j) {
+// nodes that count as idle although their job has not ended (PerEvent).
+func (p *pool) fits(j *job, freed int32) bool {
+	if j.shares(p.gpus) {
 		return p.shared.fits(p, j)
 	}
-	return w.nodes <= p.free+freed
+	return j.nodes <= p.free+freed
 }
 
-// shares reports whether the job takes less than whole nodes.
-func (p *pool) shares(j *job) bool { return j.gpus > 0 && j.gpus < p.gpus }
-
 // start takes the job's nodes and lets it run. The caller takes it out of the
-// queue.
-func (s *Sim) start(p *pool, ref Ref) {
+// queue. slots names the shared nodes of a job that takes part of nodes; nil
+// lets the pool choose.
+func (s *Sim) start(p *pool, ref Ref, slots []int32) {
 	j := s.job(ref)
-	r := running{est: s.now + j.limit, start: s.now, nodes: j.nodes, ref: ref, places: noPlace}
-	if p.shares(j) {
-		slots := s.scratch.slots
-		if len(slots) == 0 {
-			slots = p.shared.choose(j, slots)
+	r := running{est: after(s.now, j.limit), nodes: j.nodes, ref: ref, places: noPlace}
+	if j.shares(p.gpus) {
+		if slots == nil {
+			s.scratch.slots = p.shared.choose(j, s.scratch.slots[:0])
+			slots = s.scratch.slots
 		}
 		r.nodes, r.places = 0, p.shared.place(p, j, slots)
-		s.scratch.slots = slots[:0]
 	} else {
 		p.free -= j.nodes
 	}
-	p.addRunning(r)
-	s.ends.push(ending{end: s.now + s.runOf(ref, j), est: r.est, ref: ref, pool: p.index})
+	p.running = slices.Insert(p.running, p.find(r.est, ref), r)
+	s.ends.push(ending{end: after(s.now, s.runOf(ref, j)), est: r.est, ref: ref, pool: p.index})
 	if s.conf.caps {
 		s.users.started(j)
 	}
-	if j.flags&hasDependents != 0 {
-		s.startedFor(ref)
+	if o := s.outcomeOf(ref); o != nil {
+		o.start = s.now
 	}
+	if s.conf.dynamic && s.calcAt == never {
+		s.scheduleCalc()
+	}
+	s.tell(ref, j, hasStarted)
 	if s.observer != nil {
 		s.observer.Started(ref, segue.Time(s.now))
-	}
-	if i := int(ref) - len(s.table.jobs); i >= 0 {
-		s.extra[i].start = s.now
-		s.watched = s.watched || ref == s.watch
-	} else if s.keepsRecord {
-		s.starts[ref] = s.now
 	}
 }
 
@@ -119,44 +123,48 @@ func (s *Sim) finish(e ending) {
 	p := &s.pools[e.pool]
 	i := p.find(e.est, e.ref)
 	r := p.running[i]
-	s.release(p, i)
-	if s.conf.conservativePlan && s.now < r.est {
-		s.giveBack(p, r)
+	s.drain(p, s.release(p, i))
+	if p.keepsPlan && s.now < r.est {
+		s.giveBack(p, s.now, r.est, r.nodes)
 	}
-	j := s.job(e.ref)
-	if i := int(e.ref) - len(s.table.jobs); i >= 0 {
-		s.extra[i].end = s.now
-	} else if s.keepsRecord {
-		s.finishes[e.ref] = s.now
-	}
-	if s.observer != nil {
-		s.observer.Ended(e.ref, segue.Time(r.start), segue.Time(s.now))
-	}
-	s.leave(e.ref, j)
-	if j.flags&(hasDependents|hasSingleton) != 0 {
-		s.endedFor(e.ref, j)
-	}
+	s.ended(e.ref, s.startOf(&r), s.job(e.ref).flags&fails == 0)
 }
 
-// release returns the nodes of the running job at index i and forgets it.
-func (s *Sim) release(p *pool, i int) {
+// ended notes that a job which started at start has ended for good.
+func (s *Sim) ended(ref Ref, start int64, good bool) {
+	j := s.job(ref)
+	if o := s.outcomeOf(ref); o != nil {
+		o.end = s.now
+	}
+	if s.observer != nil {
+		s.observer.Ended(ref, segue.Time(start), segue.Time(s.now))
+	}
+	s.remember(departure{ref: ref, good: good, began: start}, j)
+	if good {
+		s.tell(ref, j, hasEnded)
+	} else {
+		s.tell(ref, j, hasFailed)
+	}
+	s.leave(j)
+}
+
+func (s *Sim) startOf(r *running) int64 { return r.est - s.job(r.ref).limit }
+
+// release returns the nodes of the running job at index i, forgets it, and
+// returns how many nodes have come wholly free.
+func (s *Sim) release(p *pool, i int) int32 {
 	r := p.running[i]
 	p.running = slices.Delete(p.running, i, i+1)
 	j := s.job(r.ref)
+	freed := r.nodes
 	if r.places != noPlace {
-		p.shared.release(p, r.places, j.gpus)
-	} else {
-		p.free += r.nodes
+		freed = p.shared.release(r.places, j.gpus)
 	}
-	if p.draining > 0 {
-		n := min(p.draining, p.free)
-		p.free -= n
-		p.total -= n
-		p.draining -= n
-	}
+	p.free += freed
 	if s.conf.caps {
 		s.users.stopped(j)
 	}
-	s.charge(j, r.start)
+	s.charge(j, s.startOf(&r))
 	s.touch(p)
+	return freed
 }

@@ -5,10 +5,15 @@ import "slices"
 // sharedNodes are the nodes of a pool that at least one job has part of. A
 // node that the last such job leaves is a whole idle node again.
 type sharedNodes struct {
-	free    []int32 // free GPUs per slot; unused where the slot stands for no node
-	jobs    []int32 // jobs per slot
+	slots   []slot
 	places  []place // linked lists of the slots of each job
 	noPlace int32   // head of the list of unused places, plus one
+}
+
+// slot is one shared node; without jobs it stands for none.
+type slot struct {
+	free int32 // GPUs
+	jobs int32
 }
 
 // place is one node of a job on shared nodes.
@@ -17,14 +22,16 @@ type place struct{ slot, next int32 }
 const (
 	noPlace = int32(-1)
 	newNode = int32(-1) // in a list of slots: take an idle node
-	unused  = int32(-1)
 )
+
+// hasRoom reports whether a job with so many GPUs fits on the shared node.
+func (n slot) hasRoom(gpus int32) bool { return n.jobs > 0 && n.free >= gpus }
 
 // fits reports whether j could be placed now.
 func (n *sharedNodes) fits(p *pool, j *job) bool {
-	room := p.free
-	for _, free := range n.free {
-		if free >= j.gpus {
+	room := max(p.free, 0)
+	for _, s := range n.slots {
+		if s.hasRoom(j.gpus) {
 			room++
 		}
 	}
@@ -36,9 +43,9 @@ func (n *sharedNodes) fits(p *pool, j *job) bool {
 func (n *sharedNodes) choose(j *job, slots []int32) []int32 {
 	for range j.nodes {
 		best := newNode
-		for slot, free := range n.free {
-			if free >= j.gpus && (best == newNode || free < n.free[best]) && !slices.Contains(slots, int32(slot)) {
-				best = int32(slot)
+		for i, s := range n.slots {
+			if s.hasRoom(j.gpus) && (best == newNode || s.free < n.slots[best].free) && !slices.Contains(slots, int32(i)) {
+				best = int32(i)
 			}
 		}
 		slots = append(slots, best)
@@ -50,29 +57,28 @@ func (n *sharedNodes) choose(j *job, slots []int32) []int32 {
 // then names the slots that idle nodes became.
 func (n *sharedNodes) place(p *pool, j *job, slots []int32) int32 {
 	first := noPlace
-	for k, slot := range slots {
-		if slot == newNode {
+	for k, i := range slots {
+		if i == newNode {
 			p.free--
-			slot = n.open(p.gpus)
-			slots[k] = slot
+			i = n.open(p.gpus)
+			slots[k] = i
 		}
-		n.free[slot] -= j.gpus
-		n.jobs[slot]++
-		first = n.link(place{slot: slot, next: first})
+		n.slots[i].free -= j.gpus
+		n.slots[i].jobs++
+		first = n.link(place{slot: i, next: first})
 	}
 	return first
 }
 
 // open makes a slot for an idle node.
 func (n *sharedNodes) open(gpus int32) int32 {
-	for slot := range n.free {
-		if n.free[slot] == unused {
-			n.free[slot] = gpus
-			return int32(slot)
-		}
+	i := slices.IndexFunc(n.slots, func(s slot) bool { return s.jobs == 0 })
+	if i < 0 {
+		i = len(n.slots)
+		n.slots = append(n.slots, slot{})
 	}
-	n.free, n.jobs = append(n.free, gpus), append(n.jobs, 0)
-	return int32(len(n.free) - 1)
+	n.slots[i].free = gpus
+	return int32(i)
 }
 
 func (n *sharedNodes) link(pl place) int32 {
@@ -86,25 +92,43 @@ func (n *sharedNodes) link(pl place) int32 {
 	return int32(len(n.places) - 1)
 }
 
-// release takes a job with gpus per node off its places.
-func (n *sharedNodes) release(p *pool, first, gpus int32) {
+// release takes a job with gpus per node off its places and returns how many
+// nodes nobody is left on.
+func (n *sharedNodes) release(first, gpus int32) (freed int32) {
 	for first != noPlace {
 		pl := n.places[first]
-		n.free[pl.slot] += gpus
-		n.jobs[pl.slot]--
-		if n.jobs[pl.slot] == 0 {
-			n.free[pl.slot] = unused
-			p.free++
+		s := &n.slots[pl.slot]
+		s.free += gpus
+		if s.jobs--; s.jobs == 0 {
+			freed++
 		}
 		n.places[first].next = n.noPlace - 1
 		n.noPlace = first + 1
 		first = pl.next
 	}
+	return freed
+}
+
+// busy returns the number of nodes in use.
+func (n *sharedNodes) busy() (nodes int32) {
+	for _, s := range n.slots {
+		nodes += min(s.jobs, 1)
+	}
+	return nodes
+}
+
+// on reports whether the job whose places begin at first is on the slot.
+func (n *sharedNodes) on(first, slot int32) bool {
+	for ; first != noPlace; first = n.places[first].next {
+		if n.places[first].slot == slot {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *sharedNodes) copyInto(d *sharedNodes) {
-	d.free = append(d.free[:0], n.free...)
-	d.jobs = append(d.jobs[:0], n.jobs...)
+	d.slots = append(d.slots[:0], n.slots...)
 	d.places = append(d.places[:0], n.places...)
 	d.noPlace = n.noPlace
 }

@@ -5,50 +5,16 @@ import (
 	"slices"
 )
 
-// sharedPlan is a plan of a pool in which jobs share nodes: the wholly free
-// nodes as a profile, and a timeline of free GPUs for each node that is shared
-// now or is planned to be.
-type sharedPlan struct {
-	whole    profile
-	slots    []slotPlan
-	releases []release
-	chosen   []int32
-	instants []int64
-}
-
-// slotPlan is one shared node: its free GPUs from the instant from until the
-// instant whole, when it counts as a whole node again.
-type slotPlan struct {
-	from, whole int64
-	steps       profile
-	physical    int32 // slot of the pool, or newNode
-}
-
-type release struct {
-	at   int64
-	n    int32
-	slot int32 // newNode for whole nodes
-}
-
-// build makes the plan of the running jobs, each to the end of its limit on the
-// grid res.
-func (f *sharedPlan) build(s *Sim, p *pool, res int64) {
-	f.collect(s, p, res)
-	f.whole.reset(s.now, p.free)
-	f.slots = f.slots[:0]
-	bySlot := make(map[int32]int, len(p.shared.free))
-	for slot, free := range p.shared.free {
-		if free == unused {
-			continue
-		}
-		bySlot[int32(slot)] = len(f.slots)
-		f.slots = append(f.slots, slotPlan{from: s.now, whole: s.now + 1, physical: int32(slot)})
-		f.slots[len(f.slots)-1].steps.reset(s.now, free)
-	}
+// buildShared is build where nodes are shared, or as if some jobs did not run.
+func (f *plan) buildShared(s *Sim, p *pool, res int64, without []running) {
+	room := &s.scratch.room
+	room.of(s, p, without)
+	f.collect(s, p, res, without)
+	f.openSlots(s.now, room)
 	for _, r := range f.releases {
 		if r.slot != newNode {
-			sp := &f.slots[bySlot[r.slot]]
-			sp.steps.release(r.at, r.n)
+			sp := &f.slots[f.bySlot[r.slot]]
+			sp.gpus.release(r.at, r.n)
 			sp.whole = max(sp.whole, r.at)
 		}
 	}
@@ -57,16 +23,24 @@ func (f *sharedPlan) build(s *Sim, p *pool, res int64) {
 		f.releases = append(f.releases, release{at: f.slots[i].whole, n: 1, slot: newNode})
 	}
 	f.sortReleases()
+	f.whole.reset(s.now, room.free)
+	lost := room.draining
 	for _, r := range f.releases {
-		f.whole.release(r.at, r.n)
+		kept := r.n - min(lost, r.n)
+		lost -= r.n - kept
+		f.whole.release(r.at, kept)
 	}
+	f.noteAll()
 }
 
-// collect lists what the running jobs will give back.
-func (f *sharedPlan) collect(s *Sim, p *pool, res int64) {
+// collect lists what the running jobs will give back, in order.
+func (f *plan) collect(s *Sim, p *pool, res int64, without []running) {
 	f.releases = f.releases[:0]
 	for _, r := range p.running {
-		at := max(ceilTo(r.est, res), s.now+1)
+		if slices.Contains(without, r) {
+			continue
+		}
+		at := max(ceilTo(r.est, res), s.now)
 		if r.places == noPlace {
 			f.releases = append(f.releases, release{at: at, n: r.nodes, slot: newNode})
 			continue
@@ -75,95 +49,118 @@ func (f *sharedPlan) collect(s *Sim, p *pool, res int64) {
 			f.releases = append(f.releases, release{at: at, n: s.job(r.ref).gpus, slot: p.shared.places[i].slot})
 		}
 	}
-	f.sortReleases()
 }
 
-func (f *sharedPlan) sortReleases() {
+func (f *plan) sortReleases() {
 	slices.SortStableFunc(f.releases, func(a, b release) int { return cmp.Compare(a.at, b.at) })
 }
 
-// earliestShared returns the first instant from which j can have its GPUs for
-// length, and the nodes: indices into f.slots, or newNode.
-func (f *sharedPlan) earliestShared(j *job, length int64) (int64, []int32) {
-	f.instants = append(f.instants[:0], f.whole.at...)
-	for i := range f.slots {
-		f.instants = append(f.instants, f.slots[i].steps.at...)
-	}
-	slices.Sort(f.instants)
-	for _, at := range slices.Compact(f.instants) {
-		if at < f.whole.at[0] {
-			continue
-		}
-		if chosen, ok := f.fitAt(j, at, at+length); ok {
-			return at, chosen
+// openSlots makes a timeline of each shared node.
+func (f *plan) openSlots(now int64, room *room) {
+	f.slots, f.bySlot = f.slots[:0], f.bySlot[:0]
+	for i, n := range room.slots {
+		f.bySlot = append(f.bySlot, int32(len(f.slots)))
+		if n.jobs > 0 {
+			f.openSlot(now, now, n.free, int32(i))
 		}
 	}
-	return never, nil
 }
 
-// fitAt picks nodes for j from at to end: shared ones first, the fullest first.
-func (f *sharedPlan) fitAt(j *job, at, end int64) ([]int32, bool) {
-	f.chosen = f.chosen[:0]
-	drawn := int32(0) // of the whole nodes
-	for i := range f.slots {
-		sp := &f.slots[i]
-		if len(f.chosen) == int(j.nodes) {
-			break
-		}
-		if at < sp.from || at >= sp.whole || sp.steps.least(at, min(end, sp.whole)) < j.gpus {
-			continue
-		}
-		if end > sp.whole {
-			if f.whole.least(sp.whole, end) <= drawn {
-				continue
-			}
-			drawn++
-		}
-		f.chosen = append(f.chosen, int32(i))
+func (f *plan) openSlot(from, whole int64, gpus, physical int32) {
+	f.slots = openAt(f.slots, len(f.slots))
+	sp := &f.slots[len(f.slots)-1]
+	sp.from, sp.whole, sp.physical = from, whole, physical
+	sp.gpus.reset(from, gpus)
+}
+
+// noteAll lists the instants at which anything changes.
+func (f *plan) noteAll() {
+	f.instants = f.instants[:0]
+	for i := range f.whole.parts {
+		f.instants = append(f.instants, f.whole.parts[i].at...)
 	}
-	more := j.nodes - int32(len(f.chosen))
-	if more > 0 && f.whole.least(at, end)-drawn < more {
+	for i := range f.slots {
+		f.instants = append(f.instants, f.slots[i].gpus.at...)
+	}
+	slices.Sort(f.instants)
+	f.instants = slices.Compact(f.instants)
+}
+
+// choose picks nodes for j from at to end. A node that stays shared until end
+// costs nothing else, so these come first, the fullest first; then nodes that
+// become whole before end, the latest first, since each takes one from the
+// whole nodes from then on; then whole nodes.
+func (f *plan) choose(j *job, at, end int64) ([]int32, bool) {
+	f.chosen = f.chosen[:0]
+	for i := range f.slots {
+		if sp := &f.slots[i]; sp.from <= at && at < sp.whole && sp.gpus.least(at, min(end, sp.whole)) >= j.gpus {
+			f.chosen = append(f.chosen, int32(i))
+		}
+	}
+	slices.SortStableFunc(f.chosen, func(a, b int32) int {
+		x, y := &f.slots[a], &f.slots[b]
+		return cmp.Or(cmp.Compare(min(y.whole, end), min(x.whole, end)), cmp.Compare(x.gpus.value(at), y.gpus.value(at)))
+	})
+	f.chosen = f.chosen[:min(len(f.chosen), int(j.nodes))]
+	if !f.wholeNodesSuffice(j.nodes-int32(len(f.chosen)), at, end) {
 		return nil, false
 	}
-	for range more {
+	for len(f.chosen) < int(j.nodes) {
 		f.chosen = append(f.chosen, newNode)
 	}
 	return f.chosen, true
 }
 
-// takeShared books j on the chosen nodes from at to end. physical names the
-// slots of the pool that a job which has started now is on.
-func (f *sharedPlan) takeShared(p *pool, j *job, at, end int64, chosen, physical []int32) {
+// wholeNodesSuffice reports whether fresh whole nodes are free from at to end,
+// and one more for each chosen node from when it becomes whole.
+func (f *plan) wholeNodesSuffice(fresh int32, at, end int64) bool {
+	for k := len(f.chosen) - 1; k >= 0; k-- { // the first to become whole first
+		whole := f.slots[f.chosen[k]].whole
+		if whole >= end {
+			break
+		}
+		if !f.whole.fits(at, fresh, whole-at) {
+			return false
+		}
+		at = whole
+		fresh++
+	}
+	return f.whole.fits(at, fresh, end-at)
+}
+
+// takeShared books j on the chosen nodes from at to end.
+func (f *plan) takeShared(p *pool, j *job, at, end int64, chosen, physical []int32) {
 	for k, i := range chosen {
 		if i == newNode {
-			f.whole.take(f.whole.split(at), end, 1)
-			sp := slotPlan{from: at, whole: end, physical: newNode}
+			f.whole.take(at, end, 1)
+			slot := newNode
 			if physical != nil {
-				sp.physical = physical[k]
+				slot = physical[k]
 			}
-			sp.steps.reset(at, p.gpus-j.gpus)
-			f.slots = append(f.slots, sp)
+			f.openSlot(at, end, p.gpus-j.gpus, slot)
+			f.slots[len(f.slots)-1].gpus.release(end, j.gpus)
 			continue
 		}
 		sp := &f.slots[i]
 		if end > sp.whole {
-			f.whole.take(f.whole.split(sp.whole), end, 1)
-			sp.steps.split(sp.whole)
+			f.whole.take(sp.whole, end, 1)
 			sp.whole = end
 		}
-		sp.steps.take(sp.steps.split(at), end, j.gpus)
+		sp.gpus.take(at, end, j.gpus)
 	}
 }
 
-// least returns the least value from at to end, both after the start.
-func (f *profile) least(at, end int64) int32 {
-	i, found := slices.BinarySearch(f.at, at)
-	if !found {
-		i--
+// physical returns what the chosen nodes are in the pool, nil for none.
+func (f *plan) physical(chosen []int32) []int32 {
+	if chosen == nil {
+		return nil
 	}
-	least := f.free[i]
-	for i++; i < len(f.at) && f.at[i] < end; i++ {
-		least = min(least, f.free[i])
+	f.nodes = f.nodes[:0]
+	for _, i := range chosen {
+		if i != newNode {
+			i = f.slots[i].physical
+		}
+		f.nodes = append(f.nodes, i)
 	}
-	return least
+	return f.nodes
 }

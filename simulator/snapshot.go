@@ -8,22 +8,23 @@ import (
 )
 
 // Snapshot returns what the scheduler of the pool would show now: no run time,
-// no later arrival. Jobs are named by their Ref.
+// no later arrival. Jobs are named by their Ref; their Priority is what they
+// have beyond what the multifactor order computes, the negative of Nice.
 func (s *Sim) Snapshot(pool int) segue.Snapshot {
 	p := &s.pools[pool]
 	snap := segue.Snapshot{
 		At: segue.Time(s.now), Nodes: int(p.total - p.draining), GPUsPerNode: s.conf.Pools[pool].GPUsPerNode,
 		Running: make([]segue.QueuedJob, 0, len(p.running)),
-		Pending: make([]segue.QueuedJob, 0, len(p.queue)),
+		Pending: make([]segue.QueuedJob, 0, p.queue.len()),
 	}
 	for i := range p.running {
 		q := s.show(p.running[i].ref)
-		q.Start = segue.Time(p.running[i].start)
+		q.Start = segue.Time(s.startOf(&p.running[i]))
 		snap.Running = append(snap.Running, q)
 	}
-	for i := range p.queue {
-		q := s.show(p.queue[i].ref)
-		q.Eligible, q.Start = segue.Time(p.queue[i].eligible), segue.NoTime
+	for w := range p.queue.all() {
+		q := s.show(w.ref)
+		q.Eligible = segue.Time(w.eligible)
 		snap.Pending = append(snap.Pending, q)
 	}
 	s.showHeld(&snap, pool)
@@ -37,7 +38,7 @@ func (s *Sim) showHeld(snap *segue.Snapshot, pool int) {
 			return
 		}
 		q := s.show(ref)
-		q.Eligible, q.Start, q.Reason = segue.NoTime, segue.NoTime, reason
+		q.Reason = reason
 		snap.Pending = append(snap.Pending, q)
 	}
 	for _, h := range s.held {
@@ -50,7 +51,7 @@ func (s *Sim) showHeld(snap *segue.Snapshot, pool int) {
 
 func (s *Sim) show(ref Ref) segue.QueuedJob {
 	j := s.job(ref)
-	return segue.QueuedJob{
+	q := segue.QueuedJob{
 		ID: segue.JobID{Number: int64(ref)},
 		Request: segue.Request{
 			Shape: segue.Shape{
@@ -59,8 +60,11 @@ func (s *Sim) show(ref Ref) segue.QueuedJob {
 			User: s.conf.userName(j.user), Partition: s.conf.Partitions[j.part].Name, QOS: s.conf.QOS[j.qos].Name,
 		},
 		Submit: segue.Time(j.submit), Eligible: segue.NoTime, Start: segue.NoTime,
-		Priority: -int64(s.nice(ref)),
 	}
+	if j.flags&hasNice != 0 {
+		q.Priority = -int64(s.rare(ref).Nice)
+	}
+	return q
 }
 
 func (c *conf) userName(user int32) string {

@@ -1,0 +1,119 @@
+package simulator
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Audit recounts the state of the simulation and returns what does not agree.
+func Audit(s *Sim) error {
+	for i := range s.pools {
+		p := &s.pools[i]
+		if err := auditNodes(s, p); err != nil {
+			return fmt.Errorf("pool %d at %d: %w", i, s.now, err)
+		}
+		if err := auditQueue(s, p); err != nil {
+			return fmt.Errorf("queue of pool %d at %d: %w", i, s.now, err)
+		}
+	}
+	return auditUsers(s)
+}
+
+func auditNodes(s *Sim, p *pool) error {
+	busy := int32(0)
+	gpus := make([]int32, len(p.shared.slots))
+	jobs := make([]int32, len(p.shared.slots))
+	for i, r := range p.running {
+		busy += r.nodes
+		if i > 0 && (p.running[i-1].est > r.est || p.running[i-1].est == r.est && p.running[i-1].ref >= r.ref) {
+			return fmt.Errorf("running jobs out of order at %d", i)
+		}
+		for k := r.places; k != noPlace; k = p.shared.places[k].next {
+			gpus[p.shared.places[k].slot] += s.job(r.ref).gpus
+			jobs[p.shared.places[k].slot]++
+		}
+	}
+	for i, n := range p.shared.slots {
+		busy += min(n.jobs, 1)
+		if n.jobs != jobs[i] || (n.jobs > 0 && n.free != p.gpus-gpus[i]) {
+			return fmt.Errorf("slot %d is %+v, want %d jobs with %d GPUs", i, n, jobs[i], gpus[i])
+		}
+	}
+	out, draining := int32(0), int32(0)
+	for _, d := range s.drains {
+		if s.conf.Outages[d.index].Pool == int(p.index) {
+			out += d.out
+			draining += d.busy
+		}
+	}
+	nodes := int32(s.conf.Pools[p.index].Nodes)
+	if p.total != nodes-out || p.free != p.total-busy || p.draining != draining || p.draining > busy {
+		return fmt.Errorf("total %d, free %d, draining %d; want %d nodes less %d out, %d busy, %d draining",
+			p.total, p.free, p.draining, nodes, out, busy, draining)
+	}
+	if p.free < 0 && s.conf.Events != PerEvent {
+		return fmt.Errorf("%d free nodes", p.free)
+	}
+	return nil
+}
+
+func auditQueue(s *Sim, p *pool) error {
+	n := 0
+	var before *waiting
+	for b := range p.queue.blocks {
+		block := p.queue.blocks[b]
+		if len(block.jobs) == 0 || len(block.jobs) > blockSize {
+			return fmt.Errorf("block %d has %d jobs", b, len(block.jobs))
+		}
+		fewest, shortest := block.fewest, block.shortest
+		block.measure()
+		if fewest != block.fewest || shortest != block.shortest {
+			return fmt.Errorf("block %d says %d nodes and %d, want %d and %d", b, fewest, shortest, block.fewest, block.shortest)
+		}
+		n += len(block.jobs)
+	}
+	for w := range p.queue.all() {
+		if before != nil && !s.ahead(before, w) {
+			return fmt.Errorf("job %d before job %d", before.ref, w.ref)
+		}
+		if j := s.job(w.ref); j.nodes != w.nodes || j.limit != w.limit || s.poolOf(j) != p {
+			return fmt.Errorf("job %d is %+v, waits as %+v", w.ref, *j, *w)
+		}
+		before = w
+	}
+	if n != p.queue.n {
+		return fmt.Errorf("%d jobs, says %d", n, p.queue.n)
+	}
+	return nil
+}
+
+func auditUsers(s *Sim) error {
+	if !s.conf.caps {
+		return nil
+	}
+	want := userCounts{}
+	want.grow(s.conf, s.users.n)
+	for i := range s.pools {
+		for _, r := range s.pools[i].running {
+			want.run(s.job(r.ref), 1)
+			want.submit(s.job(r.ref), 1)
+		}
+		for w := range s.pools[i].queue.all() {
+			want.submit(s.job(w.ref), 1)
+		}
+	}
+	for _, h := range s.held {
+		want.submit(s.job(h.ref), 1)
+	}
+	for _, a := range s.releases {
+		want.submit(s.job(a.ref), 1)
+	}
+	for _, ref := range s.deferred {
+		want.total[s.job(ref).user].deferred++
+	}
+	if !slices.Equal(want.total, s.users.total) || !slices.Equal(want.byQOS, s.users.byQOS) ||
+		!slices.Equal(want.groupNodes, s.users.groupNodes) {
+		return fmt.Errorf("users at %d hold %+v, want %+v", s.now, s.users, want)
+	}
+	return nil
+}
