@@ -1,6 +1,7 @@
 package predictor
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -12,10 +13,12 @@ import (
 // wait, and which ended after which run time. The zero History is empty and
 // ready.
 type History struct {
-	users  map[string]int32
-	latest []int32 // per user, index of the last ended job plus one
-	starts log[Started]
-	ends   log[Ended]
+	users    map[string]int32
+	names    []string // of users, by index
+	latest   []int32  // per user, index of the last ended job plus one
+	starts   log[Started]
+	ends     log[Ended]
+	bySubmit []int32 // indices of ends, by submission
 }
 
 // Started is a job that was seen to start.
@@ -55,6 +58,28 @@ func (h *History) End(q *segue.QueuedJob, start, at segue.Time) {
 		before: h.latest[u],
 	})
 	h.latest[u] = int32(h.ends.len())
+	h.insertBySubmit(int32(h.ends.len() - 1))
+}
+
+// insertBySubmit puts an ended job in its place by submission, which is near
+// the end: few jobs outlast many later ones.
+func (h *History) insertBySubmit(job int32) {
+	submit := h.ends.at(int(job)).Submit
+	i := len(h.bySubmit)
+	h.bySubmit = append(h.bySubmit, job)
+	for ; i > 0 && h.ends.at(int(h.bySubmit[i-1])).Submit > submit; i-- {
+		h.bySubmit[i] = h.bySubmit[i-1]
+	}
+	h.bySubmit[i] = job
+}
+
+// submittedFrom returns the ended jobs that were submitted from the instant
+// from on, in order of their submissions.
+func (h *History) submittedFrom(from segue.Time) []int32 {
+	i, _ := slices.BinarySearchFunc(h.bySubmit, from, func(job int32, t segue.Time) int {
+		return cmp.Compare(h.ends.at(int(job)).Submit, t)
+	})
+	return h.bySubmit[i:]
 }
 
 // user returns the index of a user, a new one if need be.
@@ -67,7 +92,7 @@ func (h *History) user(name string) int32 {
 	}
 	u := int32(len(h.users))
 	h.users[name] = u
-	h.latest = append(h.latest, 0)
+	h.names, h.latest = append(h.names, name), append(h.latest, 0)
 	return u
 }
 
@@ -75,22 +100,13 @@ func (h *History) user(name string) int32 {
 // is recorded so far, which nobody writes again, so that forks may be used by
 // other goroutines.
 func (h *History) Fork() *History {
-	f := &History{users: maps.Clone(h.users), latest: slices.Clone(h.latest)}
+	f := &History{users: maps.Clone(h.users), names: slices.Clip(h.names), latest: slices.Clone(h.latest), bySubmit: slices.Clone(h.bySubmit)}
 	f.starts, f.ends = h.starts.fork(), h.ends.fork()
 	return f
 }
 
 // EndedJobs returns the number of jobs seen to end.
 func (h *History) EndedJobs() int { return h.ends.len() }
-
-// names returns the users' names by index.
-func (h *History) names() []string {
-	names := make([]string, len(h.users))
-	for name, u := range h.users {
-		names[u] = name
-	}
-	return names
-}
 
 // lastRuns calls visit with the user's ended jobs, the latest first, until it
 // returns false.

@@ -1,9 +1,7 @@
 package predictor
 
 import (
-	"cmp"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -37,13 +35,12 @@ func (c MonteCarloConfig) withDefaults() MonteCarloConfig {
 // drawn from what is known of such jobs, given its elapsed time, and the
 // arrivals are those of a past day at the same time of day, run times included.
 type MonteCarlo struct {
-	cfg      MonteCarloConfig
-	sim      *simulator.Forward
-	model    runModel
-	arrivals []arrived
-	jobs     []draw
-	runs     []time.Duration
-	batch    []simulator.Job
+	cfg   MonteCarloConfig
+	sim   *simulator.Forward
+	model runModel
+	jobs  []draw
+	runs  []time.Duration
+	batch []simulator.Job
 }
 
 // draw is what one job's run time is drawn from.
@@ -114,7 +111,6 @@ func (m *MonteCarlo) Later(now *Present, req segue.Request, delays []time.Durati
 func (m *MonteCarlo) prepare(now *Present) {
 	snap := &now.Snapshot
 	m.model.update(now.History, snap.At)
-	m.arrivals = pastArrivals(now, snap.At.Add(-time.Duration(m.cfg.ArrivalDays)*24*time.Hour), m.arrivals)
 	n := 0
 	for _, list := range [2][]segue.QueuedJob{snap.Running, snap.Pending} {
 		for i := range list {
@@ -144,54 +140,35 @@ func (m *MonteCarlo) drawRuns(rng *rand.Rand) []time.Duration {
 	return m.runs
 }
 
-// drawArrivals returns the jobs of a past day, moved to now.
+// drawArrivals returns the jobs of a past day, moved to now. Those that have not
+// ended yet are taken with their limits; the owner's are left out: they come as
+// they are decided, not as they came.
 func (m *MonteCarlo) drawArrivals(now *Present, rng *rand.Rand) []simulator.Job {
 	m.batch = m.batch[:0]
-	at := now.Snapshot.At
+	at, h := now.Snapshot.At, now.History
 	shift := time.Duration(1+rng.IntN(m.cfg.ArrivalDays)) * 24 * time.Hour
-	from, to := at.Add(-shift), at.Add(-shift).Add(m.cfg.ArrivalHorizon)
-	i, _ := slices.BinarySearchFunc(m.arrivals, from, func(a arrived, t segue.Time) int { return cmp.Compare(a.submit, t) })
-	for ; i < len(m.arrivals) && m.arrivals[i].submit < to; i++ {
-		a := &m.arrivals[i]
-		m.batch = append(m.batch, simulator.Job{
-			Submit: a.submit.Add(shift), Run: a.run, Limit: a.limit, User: m.sim.User(a.user),
-			Nodes: min(a.nodes, int32(max(now.Snapshot.Nodes, 1))),
-		})
+	from := at.Add(-shift)
+	to := min(from.Add(m.cfg.ArrivalHorizon), at)
+	for _, i := range h.submittedFrom(from) {
+		e := h.ends.at(int(i))
+		if e.Submit >= to {
+			break
+		}
+		if user := h.names[e.User]; !now.owns(user) {
+			m.arrive(now, e.Submit.Add(shift), e.Run, e.Limit, e.Nodes, user)
+		}
+	}
+	for i := range m.jobs {
+		if q := m.jobs[i].job; q.Submit >= from && q.Submit < to && !m.jobs[i].fixed {
+			m.arrive(now, q.Submit.Add(shift), q.Limit, q.Limit, int32(q.Nodes), q.User)
+		}
 	}
 	return m.batch
 }
 
-// arrived is a job that was submitted on a past day.
-type arrived struct {
-	submit     segue.Time
-	run, limit time.Duration
-	nodes      int32
-	user       string
-}
-
-// pastArrivals returns the submissions since the instant from, in order, in
-// list's memory. Jobs that have not ended are taken with their limits; the
-// owner's come as they are decided, not as they came.
-func pastArrivals(now *Present, from segue.Time, list []arrived) []arrived {
-	list = list[:0]
-	h := now.History
-	names := h.names()
-	for i := h.ends.len() - 1; i >= 0; i-- {
-		e := h.ends.at(i)
-		if e.End < from {
-			break
-		}
-		if user := names[e.User]; e.Submit >= from && !now.owns(user) {
-			list = append(list, arrived{e.Submit, e.Run, e.Limit, e.Nodes, user})
-		}
-	}
-	for _, jobs := range [2][]segue.QueuedJob{now.Snapshot.Running, now.Snapshot.Pending} {
-		for i := range jobs {
-			if q := &jobs[i]; q.Submit >= from && !now.owns(q.User) {
-				list = append(list, arrived{q.Submit, q.Limit, q.Limit, int32(q.Nodes), q.User})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(x, y arrived) int { return cmp.Compare(x.submit, y.submit) })
-	return list
+// arrive adds an arrival, cut to the nodes in service.
+func (m *MonteCarlo) arrive(now *Present, at segue.Time, run, limit time.Duration, nodes int32, user string) {
+	m.batch = append(m.batch, simulator.Job{
+		Submit: at, Run: run, Limit: limit, User: m.sim.User(user), Nodes: min(nodes, int32(max(now.Snapshot.Nodes, 1))),
+	})
 }

@@ -170,7 +170,7 @@ type Future struct {
 	// numbers; nil means to its limit. A running job whose time is already over
 	// ends at once.
 	Runs []time.Duration
-	// Arrivals are later submissions, in order.
+	// Arrivals are later submissions, in any order.
 	Arrivals []Job
 	// Horizon bounds the wait.
 	Horizon time.Duration
