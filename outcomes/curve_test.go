@@ -238,7 +238,7 @@ func TestCurveRefuses(t *testing.T) {
 
 func TestLinksThatTakePartOfANodeShareIt(t *testing.T) {
 	t.Parallel()
-	for _, backfill := range []simulator.Backfill{simulator.NoBackfill, simulator.EASY, simulator.SlurmBackfill} {
+	for _, backfill := range []simulator.Backfill{simulator.NoBackfill, simulator.EASY, simulator.Conservative, simulator.SlurmBackfill} {
 		for name, jobs := range map[string][]simulator.Job{
 			"among jobs that take whole nodes":    {earlier()},
 			"among jobs that take parts of nodes": {{Submit: at(-hour), Run: minute, Limit: minute, Nodes: 1, GPUsPerNode: 1}},
