@@ -116,13 +116,8 @@ func spreadOf(waits []float64) Spread {
 	for _, w := range sorted {
 		sum += w
 	}
-	at := func(p float64) evaluation.Number {
-		pos := p * float64(len(sorted)-1)
-		lo := int(pos)
-		hi := min(lo+1, len(sorted)-1)
-		return evaluation.Number(sorted[lo] + (pos-float64(lo))*(sorted[hi]-sorted[lo]))
-	}
-	return Spread{evaluation.Number(sum / float64(len(sorted))), at(0.5), at(0.9)}
+	n := float64(len(sorted))
+	return Spread{evaluation.Number(sum / n), quantileOf(sorted, 0.5), quantileOf(sorted, 0.9)}
 }
 
 // study is a fidelity study under way.

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
+	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/simulator"
 	"github.com/segue-project/segue/traces"
 	"github.com/segue-project/segue/trainer"
@@ -51,6 +55,9 @@ clock (an SWF file counts from its UnixStartTime, every other format from
 }
 
 func (f *simulateFlags) run(cmd *cobra.Command) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
 	if f.fidelity {
 		return f.measureFidelity(cmd)
 	}
@@ -70,6 +77,31 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	schedule := trainer.Measure(r, result)
+	if f.svg != "" {
+		if err := writeSVG(f.svg, drawSchedule(r, schedule)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.starts == "-":
+		return nil
+	case f.json:
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(scheduleReportOf(r, schedule))
+	}
+	return printSchedule(cmd.OutOrStdout(), r, schedule)
+}
+
+// check refuses flags that do not go together.
+func (f *simulateFlags) check(cmd *cobra.Command) error {
+	switch {
+	case f.starts == "-" && f.json:
+		return segue.Errorf(segue.Invalid, "--starts - and --json both write to standard output: give --starts a file")
+	case f.fidelity && (f.starts != "" || f.svg != "" || f.clairvoyant || f.faithful):
+		return segue.Errorf(segue.Invalid, "--fidelity compares several replays: leave --starts, --svg, --clairvoyant and --faithful out")
+	case !f.fidelity && (cmd.Flags().Changed("from") || cmd.Flags().Changed("held-out")):
+		return segue.Errorf(segue.Invalid, "--from and --held-out are for --fidelity")
+	}
 	return nil
 }
 
@@ -80,7 +112,7 @@ func (f *simulateFlags) replay() (*traces.History, trainer.Replay, error) {
 		return nil, trainer.Replay{}, err
 	}
 	if cluster.Events, err = simulator.ParseEvents(f.events); err != nil {
-		return nil, trainer.Replay{}, err
+		return nil, trainer.Replay{}, fmt.Errorf("--%w", err)
 	}
 	h, err := f.history.load()
 	if err != nil {
