@@ -13,35 +13,41 @@ import (
 // Question asks whether to submit the next link of a chain now.
 type Question struct {
 	Request   segue.Request
-	Remaining time.Duration // until the current link ends
-	Prefer    segue.Preference
-	MaxLead   time.Duration // never earlier than this before the end; 0 is no cap
+	Remaining time.Duration    // until the current link ends
+	Prefer    segue.Preference // default balanced
+	MaxLead   time.Duration    // never earlier than this before the end; 0 is no cap
 	// Step is the distance of the alternatives; default one hour.
 	Step time.Duration
 }
 
-// maxAlternatives bounds how many later submissions are compared.
-const maxAlternatives = 169
-
-// Advise answers the question from what is known now, on a cluster with the
-// scheduler of cfg: it covers the quantile of the Monte Carlo forecast that the
-// preference asks for, and prices submitting now and at each later step.
-func Advise(now predictor.Present, cluster simulator.Config, monte predictor.MonteCarloConfig, q Question) (segue.Decision, error) {
+func (q Question) withDefaults() Question {
+	if q.Prefer == 0 {
+		q.Prefer = segue.Balanced
+	}
 	if q.Step == 0 {
 		q.Step = time.Hour
 	}
-	if err := q.validate(now.Snapshot.Nodes); err != nil {
+	return q
+}
+
+// maxAlternatives bounds how many submissions are compared: a week of hours.
+const maxAlternatives = 7 * 24
+
+// Advise answers the question from what is known now, on a cluster of one pool
+// with the scheduler that cluster describes: it covers the quantile of the Monte
+// Carlo forecast that the preference asks for, and prices submitting now, at
+// each later step, and when the current link ends. A question that makes no
+// sense is an error of kind segue.Invalid.
+func Advise(now predictor.Present, cluster simulator.Config, monte predictor.MonteCarloConfig, q Question) (segue.Decision, error) {
+	q = q.withDefaults()
+	if err := q.validate(now.Snapshot, cluster); err != nil {
 		return segue.Decision{}, fmt.Errorf("advise: %w", err)
 	}
 	forecaster, err := predictor.NewMonteCarlo(cluster, monte)
 	if err != nil {
 		return segue.Decision{}, fmt.Errorf("advise: %w", err)
 	}
-	var delays []time.Duration
-	for d := time.Duration(0); d <= q.Remaining && len(delays) < maxAlternatives; d += q.Step {
-		delays = append(delays, d)
-	}
-	later, err := forecaster.Later(&now, q.Request, delays)
+	later, err := forecaster.Later(&now, q.Request, q.delays())
 	if err != nil {
 		return segue.Decision{}, fmt.Errorf("advise: %w", err)
 	}
@@ -54,15 +60,32 @@ func Advise(now predictor.Present, cluster simulator.Config, monte predictor.Mon
 	}), nil
 }
 
-func (q Question) validate(nodes int) error {
+// delays returns after how long each alternative is submitted: 0 first, and at
+// the end of the current link last.
+func (q Question) delays() []time.Duration {
+	var delays []time.Duration
+	for d := time.Duration(0); d < q.Remaining && len(delays) < maxAlternatives; d += q.Step {
+		delays = append(delays, d)
+	}
+	return append(delays, q.Remaining)
+}
+
+func (q Question) validate(snap segue.Snapshot, cluster simulator.Config) error {
 	if err := q.Request.Validate(); err != nil {
 		return err
 	}
-	switch {
-	case q.Request.Nodes > nodes:
-		return segue.Errorf(segue.Invalid, "the request is for %d nodes, the cluster has %d", q.Request.Nodes, nodes)
-	case q.Remaining < 0:
-		return segue.Errorf(segue.Invalid, "remaining is %s, want 0 or more", q.Remaining)
+	if len(cluster.Pools) != 1 {
+		return segue.Errorf(segue.Invalid, "the cluster has %d pools, want 1", len(cluster.Pools))
+	}
+	switch gpus := cluster.Pools[0].GPUsPerNode; {
+	case q.Request.Nodes > snap.Nodes:
+		return segue.Errorf(segue.Invalid, "the request is for %d nodes, the cluster has %d", q.Request.Nodes, snap.Nodes)
+	case q.Request.GPUsPerNode > gpus:
+		return segue.Errorf(segue.Invalid, "the request is for %d GPUs per node, the cluster hands out %d", q.Request.GPUsPerNode, gpus)
+	case q.Remaining < 0 || q.Remaining == segue.Unlimited:
+		return segue.Errorf(segue.Invalid, "remaining is %s, want 0 or more, and an end", q.Remaining)
+	case q.MaxLead < 0:
+		return segue.Errorf(segue.Invalid, "the longest lead is %s, want 0 (no cap) or more", q.MaxLead)
 	case q.Step < time.Minute:
 		return segue.Errorf(segue.Invalid, "step is %s, want at least 1m", q.Step)
 	case !(q.Prefer > 0):
