@@ -11,7 +11,7 @@ import (
 // MonteCarloConfig sets up a MonteCarlo; the zero value works.
 type MonteCarloConfig struct {
 	Replicas int // simulations per forecast; default 24
-	// ArrivalHorizon is how far later arrivals are simulated; default 24 hours.
+	// ArrivalHorizon is how far later arrivals are simulated; default 12 hours.
 	ArrivalHorizon time.Duration
 	// ArrivalDays is from how many past days they are drawn; default 14.
 	ArrivalDays int
@@ -23,7 +23,7 @@ func (c MonteCarloConfig) withDefaults() MonteCarloConfig {
 		c.Replicas = 24
 	}
 	if c.ArrivalHorizon == 0 {
-		c.ArrivalHorizon = 24 * time.Hour
+		c.ArrivalHorizon = 12 * time.Hour
 	}
 	if c.ArrivalDays == 0 {
 		c.ArrivalDays = 14
