@@ -69,10 +69,12 @@ func (s *study) variations(faithful, unordered Replay) []way {
 			add(fmt.Sprintf("age x %g", f), fmt.Sprintf("an hour of age is worth %.3g", f*s.found.Order.AgePerHour),
 				func(r *Replay) { reorder(r, func(m *simulator.Multifactor) { m.Age *= f }) })
 		}
-		for _, size := range []float64{-200, 200} {
-			add(fmt.Sprintf("size %+g", size), "a job of all nodes has so much more priority",
-				func(r *Replay) { reorder(r, func(m *simulator.Multifactor) { m.JobSize = size }) })
-		}
+		add("favour large", "a job of all nodes has 200 more priority", func(r *Replay) {
+			reorder(r, func(m *simulator.Multifactor) { m.JobSize = 200 })
+		})
+		add("favour small", "a job of no node has 200 more priority than one of all", func(r *Replay) {
+			reorder(r, func(m *simulator.Multifactor) { m.JobSize, m.FavorSmall = 200, true })
+		})
 		add("capped age", "age counts for 7 days at most, priorities are computed every 5 minutes",
 			func(r *Replay) { reorder(r, func(m *simulator.Multifactor) { m.AgeUncapped = false }) })
 		add("nice per user", "every job has its user's median priority", func(r *Replay) { s.nicePerUser(r) })
