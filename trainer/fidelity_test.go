@@ -28,9 +28,16 @@ func TestAgreementByHand(t *testing.T) {
 	// Logs 0, ln 2, ln 3, ln 8 against ln 2, ln 2, ln 4, ln 6.
 	want.LogR = evaluation.Number(evaluation.Pearson(
 		[]float64{0, math.Log(2), math.Log(3), math.Log(8)}, []float64{math.Log(2), math.Log(2), math.Log(4), math.Log(6)}))
-	near := cmp.Comparer(func(a, b evaluation.Number) bool { return math.Abs(float64(a-b)) < 1e-9 })
-	if diff := cmp.Diff(want, got, near); diff != "" {
+	if diff := cmp.Diff(want, got, near()); diff != "" {
 		t.Errorf("agreement (-want +got):\n%s", diff)
+	}
+}
+
+// near compares numbers to nine places.
+func near() cmp.Options {
+	return cmp.Options{
+		cmp.Comparer(func(a, b evaluation.Number) bool { return math.Abs(float64(a-b)) < 1e-9 }),
+		cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }),
 	}
 }
 

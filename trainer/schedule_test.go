@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/segue-project/segue"
-	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/internal/shared"
 	"github.com/segue-project/segue/simulator"
 	"github.com/segue-project/segue/traces"
@@ -56,8 +55,7 @@ func TestScheduleByHand(t *testing.T) {
 			{At: h(10)},
 		},
 	}
-	near := cmp.Comparer(func(a, b evaluation.Number) bool { return math.Abs(float64(a-b)) < 1e-9 })
-	if diff := cmp.Diff(want, got, near); diff != "" {
+	if diff := cmp.Diff(want, got, near()); diff != "" {
 		t.Errorf("schedule (-want +got):\n%s", diff)
 	}
 }
