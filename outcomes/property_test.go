@@ -19,10 +19,10 @@ type discipline struct {
 	// ordered says that the order in which jobs of one instant are submitted
 	// matters.
 	ordered bool
-	// paced says that passes are made at points of a grid. A successor that is
-	// submitted when the link starts has missed the pass of that instant; one
-	// that is in the list of jobs has not.
-	paced bool
+	// startsOnce says that it matters whether the successor is submitted before or
+	// after the pass in which the link starts, if that is at one instant: it comes
+	// after, but from a list of jobs before.
+	startsOnce bool
 }
 
 func disciplines() []discipline {
@@ -30,8 +30,10 @@ func disciplines() []discipline {
 		{name: "first come first served"},
 		{name: "easy", cfg: simulator.Config{Backfill: simulator.EASY}},
 		{name: "conservative", cfg: simulator.Config{Backfill: simulator.Conservative}, ordered: true},
-		{name: "easy per event", cfg: simulator.Config{Backfill: simulator.EASY, Events: simulator.PerEvent}, ordered: true},
-		{name: "slurm", paced: true, cfg: simulator.Config{
+		{name: "easy per event", ordered: true, startsOnce: true, cfg: simulator.Config{
+			Backfill: simulator.EASY, Events: simulator.PerEvent,
+		}},
+		{name: "slurm", startsOnce: true, cfg: simulator.Config{
 			Backfill: simulator.SlurmBackfill, Slurm: simulator.Published(), Order: simulator.PublishedOrder(),
 		}},
 		{name: "easy with a cap", cfg: simulator.Config{
@@ -93,7 +95,7 @@ func TestEveryPointEqualsASimulationFromTheBeginning(t *testing.T) {
 					t.Fatalf("probing changed the cluster's future\nfrom %s\nto   %s", before, after)
 				}
 				for k, lead := range c.Leads {
-					if d.paced && lead == l.Limit {
+					if d.startsOnce && lead == l.Limit {
 						continue
 					}
 					start, next := fromTheBeginning(t, cfg, jobs, l, c.Submit, lead)

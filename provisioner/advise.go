@@ -82,8 +82,10 @@ func (q Question) validate(snap segue.Snapshot, cluster simulator.Config) error 
 		return segue.Errorf(segue.Invalid, "the request is for %d nodes, the cluster has %d", q.Request.Nodes, snap.Nodes)
 	case q.Request.GPUsPerNode > gpus:
 		return segue.Errorf(segue.Invalid, "the request is for %d GPUs per node, the cluster hands out %d", q.Request.GPUsPerNode, gpus)
-	case q.Remaining < 0 || q.Remaining == segue.Unlimited:
-		return segue.Errorf(segue.Invalid, "remaining is %s, want 0 or more, and an end", q.Remaining)
+	case q.Remaining < 0:
+		return segue.Errorf(segue.Invalid, "remaining is %s, want 0 or more", q.Remaining)
+	case q.Remaining == segue.Unlimited:
+		return segue.Errorf(segue.Invalid, "remaining is unlimited: a link that never ends needs no other")
 	case q.MaxLead < 0:
 		return segue.Errorf(segue.Invalid, "the longest lead is %s, want 0 (no cap) or more", q.MaxLead)
 	case q.Step < time.Minute:

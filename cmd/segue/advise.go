@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
@@ -42,7 +43,7 @@ now or at each later hour? It uses nothing that happened after that moment.`,
 	}
 	flags := cmd.Flags()
 	f.history.add(flags)
-	f.scheduler.add(flags, "slurm", "cluster-nodes", "nodes of the cluster; 0 takes what the history shows until --at")
+	f.scheduler.add(flags, "cluster-nodes", "nodes of the cluster; 0 takes what the history shows until --at")
 	flags.IntVar(&f.requestNodes, "nodes", 1, "nodes of the next link, as sbatch --nodes")
 	flags.StringVar(&f.at, "at", "", "the moment, UTC unless it says otherwise (required)")
 	flags.StringVar(&f.limit, "time", "", "time limit of the next link, as sbatch --time (required)")
@@ -65,9 +66,11 @@ func (f *adviseFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	known := predictor.Known(h.Jobs, at)
+	if err := within(h.Jobs, at); err != nil {
+		return err
+	}
 	if f.scheduler.nodes == 0 {
-		if f.scheduler.nodes, err = proposedNodes(known, h.Header); err != nil {
+		if f.scheduler.nodes, err = proposedNodes(predictor.Known(h.Jobs, at), h.Header); err != nil {
 			return err
 		}
 	}
@@ -75,7 +78,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	now := predictor.RecordedAt(known, at, f.scheduler.nodes)
+	now := predictor.RecordedAt(h.Jobs, at, f.scheduler.nodes)
 	now.Owner = f.user
 	d, err := provisioner.Advise(now, cfg, predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed}, q)
 	if err != nil {
@@ -85,6 +88,24 @@ func (f *adviseFlags) run(cmd *cobra.Command) error {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(adviceOf(d, now))
 	}
 	return printAdvice(cmd.OutOrStdout(), d, now)
+}
+
+// lastDay is how long after its last submission a history still shows the queue:
+// there may have been none since.
+const lastDay = 24 * time.Hour
+
+// within refuses a moment of which the history says nothing.
+func within(jobs []segue.Job, at segue.Time) error {
+	first, last := segue.Never, segue.NoTime
+	for i := range jobs {
+		if submit := jobs[i].Submit; submit.Known() {
+			first, last = min(first, submit), max(last, submit)
+		}
+	}
+	if at <= first || at > last.Add(lastDay) {
+		return segue.Errorf(segue.Invalid, "--at %s is outside the history, whose jobs are submitted from %s to %s", at, first, last)
+	}
+	return nil
 }
 
 // proposedNodes returns the number of nodes that a history shows.
@@ -100,7 +121,7 @@ func proposedNodes(jobs []segue.Job, head traces.Header) (int, error) {
 		return 0, err
 	}
 	if stats.Busy.Proposed < 1 {
-		return 0, segue.Errorf(segue.Invalid, "no job had started by then: the history does not show the cluster's size; give --cluster-nodes")
+		return 0, segue.Errorf(segue.Invalid, "no job has run by --at, so that the history does not show the cluster's size: give --cluster-nodes")
 	}
 	return int(stats.Busy.Proposed), nil
 }
@@ -114,7 +135,7 @@ func (f *adviseFlags) question() (provisioner.Question, segue.Time, error) {
 	if q.Request.Limit, err = limit("time", f.limit); err != nil {
 		return q, 0, err
 	}
-	if q.Remaining, err = limit("remaining", f.remaining); err != nil {
+	if q.Remaining, err = timeLeft("remaining", f.remaining); err != nil {
 		return q, 0, err
 	}
 	if q.Prefer, err = segue.ParsePreference(f.prefer); err != nil {
@@ -126,21 +147,20 @@ func (f *adviseFlags) question() (provisioner.Question, segue.Time, error) {
 
 // advice is the JSON of a decision; hours are hours.
 type advice struct {
-	At                 segue.Time         `json:"-"`
-	AtText             string             `json:"at"`
-	Decision           string             `json:"decision"` // "submit" or "wait"
-	SubmitAt           string             `json:"submit_at"`
-	Reason             string             `json:"reason"`
-	Policy             string             `json:"policy"`
-	Prefer             string             `json:"prefer"`
-	RemainingHours     float64            `json:"remaining_hours"`
-	Running            int                `json:"running_jobs"`
-	Pending            int                `json:"pending_jobs"`
-	WaitHours          map[string]float64 `json:"wait_quantiles_hours"`
-	StartsBeforeEnd    float64            `json:"starts_before_end"`
-	InterruptionHours  float64            `json:"expected_interruption_hours"`
-	OverlapHours       float64            `json:"expected_overlap_hours"`
-	AlternativesInTime []alternative      `json:"alternatives"`
+	At                string             `json:"at"`
+	Decision          string             `json:"decision"` // "submit" or "wait"
+	SubmitAt          string             `json:"submit_at"`
+	Reason            string             `json:"reason"`
+	Policy            string             `json:"policy"`
+	Prefer            string             `json:"prefer"`
+	RemainingHours    float64            `json:"remaining_hours"`
+	Running           int                `json:"running_jobs"`
+	Pending           int                `json:"pending_jobs"`
+	WaitHours         map[string]float64 `json:"wait_quantiles_hours"`
+	StartsBeforeEnd   float64            `json:"starts_before_end"`
+	InterruptionHours float64            `json:"expected_interruption_hours"`
+	OverlapHours      float64            `json:"expected_overlap_hours"`
+	Alternatives      []alternative      `json:"alternatives"`
 }
 
 type alternative struct {
@@ -156,18 +176,18 @@ var quantiles = []float64{0.1, 0.25, 0.5, 0.75, 0.9, 0.95}
 
 func adviceOf(d segue.Decision, now predictor.Present) advice {
 	a := advice{
-		AtText: d.At.String(), Decision: verdict(d), SubmitAt: d.SubmitAt.String(), Reason: d.Reason, Policy: d.Policy,
+		At: d.At.String(), Decision: verdict(d), SubmitAt: d.SubmitAt.String(), Reason: d.Reason, Policy: d.Policy,
 		Prefer: d.Prefer.String(), RemainingHours: d.Remaining.Hours(),
 		Running: len(now.Snapshot.Running), Pending: len(now.Snapshot.Pending), WaitHours: map[string]float64{},
 		StartsBeforeEnd:   d.Forecast.StartsWithin(d.Remaining),
 		InterruptionHours: d.Forecast.Interruption(d.Remaining).Hours(), OverlapHours: d.Forecast.Overlap(d.Remaining).Hours(),
-		AlternativesInTime: []alternative{},
+		Alternatives: []alternative{},
 	}
 	for _, p := range quantiles {
 		a.WaitHours[fmt.Sprintf("%g", p)] = d.Forecast.Quantile(p).Hours()
 	}
 	for _, alt := range d.Alternatives {
-		a.AlternativesInTime = append(a.AlternativesInTime, alternative{
+		a.Alternatives = append(a.Alternatives, alternative{
 			alt.SubmitAt.String(), alt.Interruption.Hours(), alt.Overlap.Hours(), alt.StartsBeforeEnd, alt.Cost,
 		})
 	}
@@ -192,6 +212,7 @@ func printAdvice(w io.Writer, d segue.Decision, now predictor.Present) error {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(table.Row{"submit at (UTC)", "expected interruption", "expected overlap", "no gap", "cost, hours"})
 	for _, a := range d.Alternatives {
 		t.AppendRow(table.Row{

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/evaluation"
@@ -54,7 +57,7 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 	}
 	flags := cmd.Flags()
 	f.history.add(flags)
-	f.scheduler.add(flags, "slurm", "nodes", "nodes of the cluster (required)")
+	f.scheduler.add(flags, "nodes", "nodes of the cluster (required)")
 	flags.IntVar(&f.pairNodes, "pair-nodes", 1, "nodes of each job of a pair")
 	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of each job of a pair")
 	flags.StringVar(&f.trainUntil, "train-until", "", "end of the training period (required)")
@@ -116,6 +119,9 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 	if err != nil {
 		return cfg, err
 	}
+	if pairTime <= 0 || pairTime == segue.Unlimited {
+		return cfg, segue.Errorf(segue.Invalid, "--pair-time %q: want a time limit above 0", f.pairTime)
+	}
 	prefer, err := segue.ParsePreference(f.prefer)
 	if err != nil {
 		return cfg, fmt.Errorf("--prefer: %w", err)
@@ -130,6 +136,9 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 	}
 	bounds, err := f.bounds()
 	if err != nil {
+		return cfg, err
+	}
+	if err := f.writable(); err != nil {
 		return cfg, err
 	}
 	h, err := f.history.load()
@@ -174,18 +183,27 @@ func (f *backtestFlags) families() ([]policy.Family, error) {
 		return policy.Families(), nil
 	}
 	var list []policy.Family
+	all := policy.Families()
 	for _, name := range f.policies {
-		found := false
-		for _, family := range policy.Families() {
-			if family.Name == name {
-				list, found = append(list, family), true
-			}
-		}
-		if !found {
+		i := slices.IndexFunc(all, func(family policy.Family) bool { return family.Name == name })
+		if i < 0 {
 			return nil, segue.Errorf(segue.Invalid, "--policy %q: want one of %s", name, strings.Join(policyNames(), ", "))
 		}
+		list = append(list, all[i])
 	}
 	return list, nil
+}
+
+// writable refuses a report that could not be written after hours of work.
+func (f *backtestFlags) writable() error {
+	if f.report == "" {
+		return nil
+	}
+	info, err := os.Stat(filepath.Dir(f.report))
+	if err != nil || !info.IsDir() {
+		return segue.Errorf(segue.Invalid, "--report %q: there is no folder %s", f.report, filepath.Dir(f.report))
+	}
+	return nil
 }
 
 func firstSubmit(jobs []simulator.Job) segue.Time {
@@ -196,9 +214,21 @@ func firstSubmit(jobs []simulator.Job) segue.Time {
 	return first
 }
 
+// commandLine returns the command with the flags that were given, by name.
+func commandLine(cmd *cobra.Command) string {
+	line := cmd.CommandPath()
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		line += " --" + f.Name
+		if f.Value.Type() != "bool" {
+			line += " " + strings.Trim(f.Value.String(), "[]")
+		}
+	})
+	return line
+}
+
 // writeReport writes the HTML report.
 func (f *backtestFlags) writeReport(cmd *cobra.Command, cfg trainer.BacktestConfig, result trainer.BacktestResult) error {
-	page, err := trainer.ReportPage(cmd.Context(), cfg, result, "segue "+strings.Join(os.Args[1:], " "))
+	page, err := trainer.ReportPage(cmd.Context(), cfg, result, commandLine(cmd))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/segue-project/segue/evaluation"
 )
@@ -21,8 +22,10 @@ func (b backtestTables) print(r evaluation.Report) error {
 		r.Starts, r.Periods.Test.From.Std().Format(time.DateOnly), r.Periods.Test.To.Std().Format(time.DateOnly))
 	b.policies(r.Result)
 	fmt.Fprintf(b.w, "\nCost = interruption + %.2g x overlap, in hours per start, at the parameter that was best on the tuning period.\n"+
-		"Best planner by its tuning period: %s. Intervals: 95 %%, bootstrap over %d blocks of four days.\n",
-		float64(r.OverlapPrice), r.BestPlanner, r.Blocks)
+		"Intervals: 95 %%, bootstrap by blocks of four days, of which there are %d.\n", float64(r.OverlapPrice), r.Blocks)
+	if r.BestPlanner != "" {
+		fmt.Fprintf(b.w, "Best planner by its tuning period: %s.\n", r.BestPlanner)
+	}
 	b.loads(r.Result)
 	if r.Rolling != nil {
 		var runs []column
@@ -47,8 +50,8 @@ func (b backtestTables) policies(r evaluation.Result) {
 	t := b.table("policy", "gap closed", "95 %", "cost, hours", "95 %", "interruption", "overlap", "no gap", "worst", "parameter")
 	for _, p := range r.Policies {
 		t.AppendRow(table.Row{
-			p.Name, percent(p.GapClosed.Mean), percent(p.GapClosed.Lo) + " to " + percent(p.GapClosed.Hi),
-			number(p.Cost.Mean), number(p.Cost.Lo) + " to " + number(p.Cost.Hi),
+			p.Name, percent(p.GapClosed.Mean), between(p.GapClosed, percent),
+			number(p.Cost.Mean), between(p.Cost, number),
 			number(p.Tuned.Interruption), number(p.Tuned.Overlap), percent(p.Tuned.ZeroInterruption),
 			number(p.Worst.Cost), number(p.Tuned.Parameter),
 		})
@@ -107,7 +110,7 @@ func (b backtestTables) compare(title string, columns []column) {
 func (b backtestTables) table(header ...any) table.Writer {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = 0
+	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(header)
 	return t
 }
@@ -118,6 +121,14 @@ func (b backtestTables) render(t table.Writer) {
 		return
 	}
 	fmt.Fprintln(b.w, t.Render())
+}
+
+// between returns the interval of an estimate, which one block does not give.
+func between(e evaluation.Estimate, format func(evaluation.Number) string) string {
+	if !e.Lo.Known() || !e.Hi.Known() {
+		return "–"
+	}
+	return format(e.Lo) + " to " + format(e.Hi)
 }
 
 func percent(n evaluation.Number) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -60,10 +61,10 @@ type schedulerFlags struct {
 }
 
 // add declares the flags; the one for the number of nodes is called nodes.
-func (f *schedulerFlags) add(flags *pflag.FlagSet, backfill, nodes, nodesUsage string) {
+func (f *schedulerFlags) add(flags *pflag.FlagSet, nodes, nodesUsage string) {
 	p := simulator.Published()
 	flags.IntVar(&f.nodes, nodes, 0, nodesUsage)
-	flags.StringVar(&f.backfill, "backfill", backfill, "none, easy, conservative or slurm")
+	flags.StringVar(&f.backfill, "backfill", "slurm", "none, easy, conservative or slurm")
 	flags.IntVar(&f.perUser, "max-jobs-per-user", 0, "most running jobs of one user; 0 is no limit")
 	flags.DurationVar(&f.main, "main-interval", p.MainInterval, "slurm: time between main passes; negative: at every event")
 	flags.DurationVar(&f.interval, "bf-interval", p.BackfillInterval, "slurm: time between backfill passes")
@@ -101,7 +102,10 @@ func (f *schedulerFlags) config() (simulator.Config, error) {
 // instant reads a point in time: RFC 3339, or a date with or without a time of
 // day, in UTC.
 func instant(flag, value string) (segue.Time, error) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
+	if value == "" {
+		return 0, segue.Errorf(segue.Invalid, "--%s is missing: want a time such as 2023-02-14T09:00Z or 2023-02-14 (UTC)", flag)
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
 		if t, err := time.Parse(layout, value); err == nil {
 			return segue.TimeOf(t), nil
 		}
@@ -109,8 +113,20 @@ func instant(flag, value string) (segue.Time, error) {
 	return 0, segue.Errorf(segue.Invalid, "--%s %q: want a time such as 2023-02-14T09:00Z or 2023-02-14 (UTC)", flag, value)
 }
 
+// timeLeft reads how long a job still runs, as squeue shows it ("1-02:03:04",
+// "0:00") or as limit does.
+func timeLeft(flag, value string) (time.Duration, error) {
+	if value != "" && strings.Trim(value, "0:-") == "" {
+		return 0, nil // for limit, no limit
+	}
+	return limit(flag, value)
+}
+
 // limit reads a time limit as sbatch does, or a Go duration such as 48h.
 func limit(flag, value string) (time.Duration, error) {
+	if value == "" {
+		return 0, segue.Errorf(segue.Invalid, "--%s is missing: want a time such as 48:00:00 or 48h", flag)
+	}
 	if d, err := time.ParseDuration(value); err == nil {
 		return d, nil
 	}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"maps"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,7 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "keys": keys},
 	})
 }
 
@@ -43,6 +46,35 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("%s exits %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+// keys reads a file of one JSON object and wants exactly these names in the
+// object at a path of names and positions: "keys stdout policies.0 name cost".
+// The path "." is the whole.
+func keys(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: keys file path name...")
+	}
+	var at any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &at))
+	for step := range strings.FieldsFuncSeq(args[1], func(r rune) bool { return r == '.' }) {
+		switch v := at.(type) {
+		case map[string]any:
+			at = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			ts.Check(err)
+			at = v[i]
+		}
+	}
+	object, ok := at.(map[string]any)
+	if !ok {
+		ts.Fatalf("%s is %v, no object", args[1], at)
+	}
+	want := slices.Sorted(slices.Values(args[2:]))
+	if got := slices.Sorted(maps.Keys(object)); !slices.Equal(got, want) {
+		ts.Fatalf("%s has the names\n%q, want\n%q", args[1], got, want)
 	}
 }
 

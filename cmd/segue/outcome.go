@@ -62,7 +62,7 @@ With --links K above 2 it follows a chain of K links instead, each submitted
 	}
 	flags := cmd.Flags()
 	f.history.add(flags)
-	f.scheduler.add(flags, "slurm", "nodes", "nodes of the cluster (required; 'segue trace stats' proposes a number)")
+	f.scheduler.add(flags, "nodes", "nodes of the cluster (required; 'segue trace stats' proposes a number)")
 	flags.StringVar(&f.at, "at", "", "when the first job is submitted, UTC unless it says otherwise (required)")
 	flags.IntVar(&f.pairNodes, "pair-nodes", 1, "nodes of each job")
 	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of each job, which it uses up")

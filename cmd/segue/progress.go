@@ -62,6 +62,19 @@ func newProgress(w io.Writer, label string, total int64) *progress {
 func (p *progress) Add(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.advance(n)
+}
+
+// set says that done of total steps are done. Of two reports that arrive in the
+// wrong order the larger counts.
+func (p *progress) set(done, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total = int64(total)
+	p.advance(max(0, int64(done)-p.done))
+}
+
+func (p *progress) advance(n int64) {
 	p.done += n
 	if p.w == nil {
 		return
@@ -70,15 +83,6 @@ func (p *progress) Add(n int64) {
 		p.drawn = now
 		p.draw(now)
 	}
-}
-
-// set says that done of total steps are done.
-func (p *progress) set(done, total int) {
-	p.mu.Lock()
-	p.total = int64(total)
-	step := int64(done) - p.done
-	p.mu.Unlock()
-	p.Add(step)
 }
 
 // Done draws the line for the last time and leaves it there.

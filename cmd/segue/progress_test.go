@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"sync"
 	"testing"
 	"time"
 )
@@ -75,5 +77,26 @@ func TestProgressInALogIsPrintedNowAndThen(t *testing.T) {
 		"replaying [########################] 100% 4/4, 0.3/s, took 12s\n"
 	if got := out.String(); got != want {
 		t.Errorf("progress is\n%s, want\n%s", got, want)
+	}
+}
+
+func TestProgressThatIsSetFromManySidesCountsEachStepOnce(t *testing.T) {
+	t.Parallel()
+	p := newProgress(io.Discard, "judged", 0)
+	var workers sync.WaitGroup
+	for w := range 8 {
+		workers.Go(func() {
+			for done := w + 1; done <= 800; done += 8 {
+				p.set(done, 800)
+			}
+		})
+	}
+	workers.Wait()
+	if p.done != 800 || p.total != 800 {
+		t.Errorf("%d of %d steps are done, want 800 of 800", p.done, p.total)
+	}
+	p.set(799, 800) // a report that was overtaken
+	if p.done != 800 {
+		t.Errorf("after an old report %d steps are done, want 800", p.done)
 	}
 }

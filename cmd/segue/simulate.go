@@ -41,7 +41,7 @@ clock (an SWF file counts from its UnixStartTime, every other format from
 	}
 	flags := cmd.Flags()
 	f.history.add(flags)
-	f.scheduler.add(flags, "slurm", "nodes", "nodes of the cluster (required; 'segue trace stats' proposes a number)")
+	f.scheduler.add(flags, "nodes", "nodes of the cluster (required; 'segue trace stats' proposes a number)")
 	flags.StringVar(&f.events, "events", "per-instant", "per-instant: one scheduling pass for all that happens at an instant; per-event: one for each event")
 	flags.BoolVar(&f.clairvoyant, "clairvoyant", false, "let the scheduler know how long every job will run")
 	flags.BoolVar(&f.faithful, "faithful", false, "hold the limits and dependencies that the history gives away")
