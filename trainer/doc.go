@@ -8,6 +8,11 @@
 // them a policy at one value of its parameter is a look-up ([Trial]).
 // [Backtest] is the whole of it: plain, rolling by month, and under stress.
 //
+// [Replays] makes a history ready for the simulator, plainly and with all that it
+// gives away about limits, dependencies, nodes and the order of the queue.
+// [MeasureFidelity] says how close the waits of either come to the recorded ones,
+// [Measure] what a replay came to, and [Probe] what would have come of one start.
+//
 // The package is a wire: it joins simulator, outcomes, predictor, policy and
 // evaluation, starts the goroutines, and leaves files and terminals to its
 // callers. Start reading at backtest.go, then episode.go.
