@@ -37,6 +37,7 @@ type Statistics struct {
 	NodeHours float64
 	GPUHours  float64
 	Busy      Concurrency
+	Queue     Queue
 }
 
 // Durations are the mean and quantiles of durations, which are counted in whole
@@ -117,6 +118,7 @@ type Collector struct {
 	shapes                     map[segue.Shape]*ShapeCount
 	months                     map[int64]*Month
 	busy                       timeline
+	queue                      queueline
 }
 
 // Add takes a job up.
@@ -181,6 +183,7 @@ func (c *Collector) addTimes(j *segue.Job) {
 		c.eligibleWaits.add(j.Start.Sub(j.Eligible))
 	}
 	c.busy.add(j)
+	c.queue.add(j)
 	if !j.Ran() {
 		return
 	}

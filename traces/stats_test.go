@@ -74,6 +74,7 @@ func TestStatisticsOfAHandfulOfJobs(t *testing.T) {
 			Max: 5, P99: 5, P90: 5, P50: 2, Mean: 18.0 / 7, Span: 7 * hour,
 			Full: FullMoments{2, 2 * hour, 4, 5, 5, 5}, Largest: 3, Proposed: 5, Basis: FromMax,
 		},
+		Queue: Queue{Jobs: 2}, // from hour 0 on
 	}
 	opts := cmp.Options{cmpopts.IgnoreUnexported(Month{}), cmpopts.EquateApprox(0, 1e-9)}
 	if diff := cmp.Diff(want, s, opts); diff != "" {

@@ -34,6 +34,7 @@ func (c *Collector) Statistics() *Statistics {
 		s.Months = append(s.Months, m)
 	}
 	s.Busy = c.busy.concurrency(c.MaxNodes)
+	s.Queue = c.queue.longest()
 	return &s
 }
 

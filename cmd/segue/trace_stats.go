@@ -249,6 +249,9 @@ func (r statsReport) printBusy(w io.Writer) {
 		t.AppendRow(table.Row{"just after a job that had waited started", inWords(f.Time), "", f.P50, f.P75, f.P90, f.P95, "", ""})
 	}
 	t.Render()
+	if q := r.Queue; q.Jobs > 0 {
+		fmt.Fprintf(w, "Most jobs waited at once on %s UTC: %s.\n", q.At.Std().Format("2006-01-02 15:04"), thousands(q.Jobs))
+	}
 	if n := r.reader.Header().MaxNodes; n > 0 {
 		fmt.Fprintf(w, "The head of the file says %s nodes.\n", thousands(n))
 	}

@@ -36,6 +36,8 @@ type (
 		Shapes       shapesObject     `json:"shapes"`
 		Months       []monthObject    `json:"months"`
 		Busy         busyObject       `json:"busy_nodes"`
+		LongestQueue int64            `json:"longest_queue_jobs"`
+		LongestAt    *string          `json:"longest_queue_at"`
 		Findings     []findingObject  `json:"findings"`
 	}
 	countObject struct {
@@ -124,6 +126,7 @@ func (r statsReport) object() statsObject {
 		Users: tallyOf(s.Users), Accounts: tallyOf(s.Accounts), Partitions: tallyOf(s.Partitions),
 		Wait: durationsOf(s.Wait), EligibleWait: durationsOf(s.EligibleWait), Run: durationsOf(s.Run),
 		Shapes: shapesOf(s.Shapes), Months: []monthObject{}, Findings: findingObjects(r.reader.Report()),
+		LongestQueue: s.Queue.Jobs, LongestAt: known(s.Queue.At),
 		Busy: busyObject{
 			b.Max, b.P99, b.P90, b.P50, b.Mean, b.Span.Seconds(),
 			fullObject{b.Full.Moments, b.Full.Time.Seconds(), b.Full.P50, b.Full.P75, b.Full.P90, b.Full.P95},
