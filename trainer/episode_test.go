@@ -19,7 +19,7 @@ import (
 func setupOf(r Replay) Setup {
 	return Setup{
 		Cluster: r.Cluster, Jobs: r.Jobs, Pair: pair, Grid: outcomes.Grid{Step: 2 * hour}, Workers: 2,
-		MonteCarlo: predictor.MonteCarloConfig{Replicas: 2, ArrivalDays: 4, Seed: 1},
+		MonteCarlo: predictor.MonteCarloConfig{Replicas: 2, ArrivalDays: 4, ArrivalHorizon: day, Seed: 1},
 	}
 }
 
