@@ -140,3 +140,27 @@ func TestMonteCarloRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The asker's own jobs are links: they run to their limits, whatever others with
+// that name did before, and the next ones come when it is decided, not when they
+// came on other days.
+func TestMonteCarloKnowsTheAskersLinks(t *testing.T) {
+	t.Parallel()
+	h := &predictor.History{}
+	for i := range 20 { // a short job every half day, before and after noon
+		seen(h, "asker", hour, 10*hour, at(time.Duration(i)*12*hour))
+	}
+	now := predictor.Present{History: h, Owner: "asker", Snapshot: segue.Snapshot{
+		At: tenthDay, Nodes: 1, Running: []segue.QueuedJob{running("asker", 10*hour, 2*hour)},
+	}}
+	m := monteCarlo(t, clusterOf(1, simulator.NoBackfill), predictor.MonteCarloConfig{Replicas: 8})
+	later, err := m.Later(&now, request(1), []time.Duration{0, 11 * hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []time.Duration{8 * hour, 0} {
+		if got := [2]time.Duration{later[i].Quantile(0), later[i].Quantile(1)}; got != [2]time.Duration{want, want} {
+			t.Errorf("forecast %d: a wait from %s to %s, want %s", i, got[0], got[1], want)
+		}
+	}
+}
