@@ -16,6 +16,7 @@ type conf struct {
 	keepsPlan     bool
 	outages       []outageEvent
 	mainEvery     int64
+	cycleEvery    int64
 	backfillEvery int64
 	window, res   int64
 	requeueDelay  int64
@@ -28,8 +29,9 @@ func newConf(cfg Config) (*conf, error) {
 	}
 	c := &conf{
 		Config: cfg, outages: outageTimeline(cfg.Outages), requeueDelay: cfg.RequeueDelay.Microseconds(),
-		mainEvery: cfg.Slurm.MainInterval.Microseconds(), backfillEvery: cfg.Slurm.BackfillInterval.Microseconds(),
-		window: cfg.Slurm.Window.Microseconds(), res: cfg.Slurm.Resolution.Microseconds(),
+		mainEvery: cfg.Slurm.MainInterval.Microseconds(), cycleEvery: cfg.Slurm.CycleInterval.Microseconds(),
+		backfillEvery: cfg.Slurm.BackfillInterval.Microseconds(),
+		window:        cfg.Slurm.Window.Microseconds(), res: cfg.Slurm.Resolution.Microseconds(),
 	}
 	c.caps = cfg.Limits != Limits{}
 	for _, q := range cfg.QOS {

@@ -5,8 +5,11 @@ package simulator
 // than the shadow time or uses nodes that the first will not need then.
 func (s *Sim) easyPass(p *pool) {
 	idle := p.free + s.freedNow(p)
+	if idle <= 0 {
+		return
+	}
 	head, shadow, extra := s.reserveForHead(p)
-	if idle <= 0 || !p.queue.has(head) {
+	if !p.queue.has(head) {
 		return
 	}
 	started := s.scratch.started[:0]
@@ -26,28 +29,24 @@ func (s *Sim) easyPass(p *pool) {
 			extra -= w.nodes
 		}
 	}
-	p.queue.remove(started)
-	s.scratch.started = started
+	s.leaveQueue(p, started)
 }
 
-// reserveForHead returns the first job that no cap holds and that could start
-// some time, when that is, and the nodes that it will leave then.
+// reserveForHead returns the first job that waits for nodes, when it can have
+// them, and the nodes that it will leave then.
 func (s *Sim) reserveForHead(p *pool) (head cursor, shadow int64, extra int32) {
-	for c := (cursor{}); p.queue.has(c); c = p.queue.next(c) {
-		w := p.queue.at(c)
-		if s.conf.caps && s.users.capped(s.conf, s.job(w.ref)) {
-			continue
-		}
-		if shadow, extra = p.shadow(w.nodes, s.now); shadow != never {
-			return c, shadow, extra
-		}
+	for p.queue.has(head) && s.passesOver(p, s.job(p.queue.at(head).ref)) {
+		head = p.queue.next(head)
 	}
-	return cursor{len(p.queue.blocks), 0}, never, 0
+	if p.queue.has(head) {
+		shadow, extra = p.shadow(p.queue.at(head).nodes, s.now)
+	}
+	return head, shadow, extra
 }
 
-// shadow returns the first instant at which n nodes are free if every running
-// job runs to its limit, and how many nodes are free then beyond n; never if
-// too many nodes are out of service.
+// shadow returns the first instant at which n nodes, of those in service, are
+// free if every running job runs to its limit, and how many nodes are free then
+// beyond n.
 func (p *pool) shadow(n int32, now int64) (at int64, extra int32) {
 	free := p.free - p.draining // the next nodes that come free leave service
 	for i := 0; i < len(p.running); i++ {

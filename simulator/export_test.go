@@ -3,6 +3,9 @@ package simulator
 import (
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/segue-project/segue"
 )
 
 // Audit recounts the state of the simulation and returns what does not agree.
@@ -116,4 +119,46 @@ func auditUsers(s *Sim) error {
 		return fmt.Errorf("users at %d hold %+v, want %+v", s.now, s.users, want)
 	}
 	return nil
+}
+
+// Planned returns the starts of the reservations that Conservative keeps.
+func Planned(s *Sim) map[Ref]segue.Time {
+	planned := map[Ref]segue.Time{}
+	for i := range s.pools {
+		if s.pools[i].keepsPlan {
+			for w := range s.pools[i].queue.all() {
+				planned[w.ref] = segue.Time(w.planned)
+			}
+		}
+	}
+	return planned
+}
+
+// RunEveryPass is Run with all passes at every point of a grid while a job
+// waits and anything else may still happen. For Slurm the grid is that of
+// backfill.
+func RunEveryPass(s *Sim, grid time.Duration) {
+	every := grid.Microseconds()
+	if s.conf.Backfill == SlurmBackfill {
+		every = s.conf.backfillEvery
+	}
+	for {
+		t := s.nextInstant()
+		if at := ceilTo(s.now+1, every); at <= t && s.waiting() > 0 && s.nextEvent() != never {
+			t = at
+			for i := range s.pools {
+				if s.conf.Backfill == SlurmBackfill {
+					s.pools[i].backfillAt = at
+				}
+				if s.conf.mainEvery <= 0 || at%s.conf.mainEvery == 0 || s.conf.Backfill != SlurmBackfill {
+					s.pools[i].mainAt = at
+				}
+			}
+			s.passAt = min(s.passAt, at)
+		}
+		if t == never {
+			return
+		}
+		s.instant(t)
+	}
 }

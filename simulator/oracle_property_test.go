@@ -19,6 +19,7 @@ func plainJobs(nodes int) *rapid.Generator[[]simulator.Job] {
 			Run:    time.Duration(rapid.IntRange(0, limit+1).Draw(t, "run")) * time.Minute,
 			Limit:  time.Duration(limit) * time.Minute,
 			Nodes:  int32(rapid.IntRange(1, nodes).Draw(t, "nodes")),
+			User:   int32(rapid.IntRange(0, 2).Draw(t, "user")),
 		}
 	})
 	return rapid.SliceOfN(job, 1, 30)
@@ -26,14 +27,19 @@ func plainJobs(nodes int) *rapid.Generator[[]simulator.Job] {
 
 func TestEveryStartAgreesWithANaiveSimulator(t *testing.T) {
 	t.Parallel()
-	for _, backfill := range []simulator.Backfill{simulator.NoBackfill, simulator.EASY, simulator.Conservative} {
+	for _, backfill := range []simulator.Backfill{
+		simulator.NoBackfill, simulator.EASY, simulator.Conservative, simulator.SlurmBackfill,
+	} {
 		t.Run(backfill.String(), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
 				cfg := simulator.Config{
 					Pools:    []simulator.Pool{{Name: "batch", Nodes: rapid.IntRange(1, 8).Draw(t, "nodes")}},
-					Backfill: backfill,
+					Backfill: backfill, Slurm: drawSlurm(t),
 				}
+				cfg.Slurm.MainInterval = time.Minute
+				cfg.Slurm.BackfillInterval = max(cfg.Slurm.BackfillInterval, time.Minute)
+				cfg.Slurm.Resolution = max(cfg.Slurm.Resolution, time.Minute)
 				jobs := plainJobs(cfg.Pools[0].Nodes).Draw(t, "jobs")
 				got, err := simulator.Replay(cfg, jobs, nil)
 				if err != nil {

@@ -14,16 +14,24 @@ import (
 type oracle struct {
 	nodes    int64
 	backfill simulator.Backfill
+	slurm    oracleSlurm
 	jobs     []oracleJob
 	now      int64
 	queue    []int // waiting jobs by submission
-	started  func(job int, head *int)
+	changed  bool  // a job has come or ended in this tick
+}
+
+// oracleSlurm holds SlurmParameters in ticks.
+type oracleSlurm struct {
+	cycle, interval, window, res int64
+	tests, userTests, depth      int
 }
 
 type oracleJob struct {
 	submit, run, limit, nodes int64
 	start, end                int64 // unknown while negative
-	planned                   int64 // start of Conservative's reservation
+	planned                   int64 // start of a reservation
+	user                      int32
 }
 
 const unknown = int64(-1)
@@ -34,8 +42,12 @@ func newOracle(cfg simulator.Config, jobs []simulator.Job, tick time.Duration) *
 		j := &jobs[i]
 		o.jobs = append(o.jobs, oracleJob{
 			submit: int64(j.Submit.Sub(0) / tick), run: int64(min(j.Run, j.Limit) / tick), limit: int64(j.Limit / tick),
-			nodes: int64(j.Nodes), start: unknown, end: unknown,
+			nodes: int64(j.Nodes), start: unknown, end: unknown, user: j.User,
 		})
+	}
+	p := cfg.Slurm
+	o.slurm = oracleSlurm{
+		int64(p.CycleInterval / tick), int64(p.BackfillInterval / tick), int64(p.Window / tick), int64(p.Resolution / tick), p.MaxJobTest, p.MaxJobUser, p.QueueDepth,
 	}
 	return o
 }
@@ -67,6 +79,7 @@ func (o *oracle) finish() {
 			continue
 		}
 		j.end = o.now
+		o.changed = true
 		if o.backfill == simulator.Conservative && j.run < j.limit {
 			for _, w := range o.queue {
 				o.jobs[w].planned = o.earliest(w)
@@ -80,7 +93,10 @@ func (o *oracle) arrive() {
 		j := &o.jobs[i]
 		if j.submit == o.now && j.start == unknown && !slices.Contains(o.queue, i) {
 			o.queue = append(o.queue, i)
-			j.planned = o.earliest(i)
+			o.changed = true
+			if o.backfill == simulator.Conservative {
+				j.planned = o.earliest(i)
+			}
 		}
 	}
 }
@@ -88,17 +104,26 @@ func (o *oracle) arrive() {
 // schedule starts what may start and reports whether one of them has no run
 // time, so that there is more to do in this tick.
 func (o *oracle) schedule() (again bool) {
+	if o.backfill == simulator.SlurmBackfill {
+		return o.scheduleSlurm()
+	}
 	for k := 0; k < len(o.queue); k++ {
 		i := o.queue[k]
 		if !o.mayStart(i) {
 			continue
 		}
-		o.jobs[i].start = o.now
-		o.queue = slices.Delete(o.queue, k, k+1)
+		again = o.start(k) || again
 		k = -1 // from the head again: it changes what is free and reserved
-		again = again || o.jobs[i].run == 0
 	}
 	return again
+}
+
+// start starts the kth waiting job and reports whether it has no run time.
+func (o *oracle) start(k int) bool {
+	j := &o.jobs[o.queue[k]]
+	j.start = o.now
+	o.queue = slices.Delete(o.queue, k, k+1)
+	return j.run == 0
 }
 
 func (o *oracle) mayStart(i int) bool {
@@ -171,7 +196,7 @@ func (o *oracle) unreserved(t int64, but int) int64 {
 	return free
 }
 
-// seconds returns starts as ticks of the same length.
+// ticks returns starts as ticks of the same length.
 func ticks(starts []segue.Time, tick time.Duration) []int64 {
 	out := make([]int64, len(starts))
 	for i, s := range starts {

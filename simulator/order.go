@@ -156,11 +156,7 @@ func (s *Sim) scheduleCalc() { s.calcAt = after(s.now, s.conf.multifactor.CalcPe
 // wait and anything else may still happen.
 func (s *Sim) reprioritise() {
 	s.calcAt = never
-	waiting := 0
-	for i := range s.pools {
-		waiting += s.pools[i].queue.len()
-	}
-	if waiting == 0 {
+	if s.waiting() == 0 {
 		return
 	}
 	s.updateFairShare()
@@ -172,6 +168,13 @@ func (s *Sim) reprioritise() {
 	if s.nextEvent() != never {
 		s.scheduleCalc()
 	}
+}
+
+func (s *Sim) waiting() (jobs int) {
+	for i := range s.pools {
+		jobs += s.pools[i].queue.len()
+	}
+	return jobs
 }
 
 // renewKeys reports whether the order has changed.

@@ -55,9 +55,20 @@ func (s *Sim) planPass(p *pool, r *planRules) {
 			r.inWindow = min(r.inWindow, at-r.window)
 		}
 	}
+	r.started = len(started) > 0
+	s.leaveQueue(p, started)
+}
+
+// leaveQueue takes jobs that overtook others out of the queue. The pool is looked
+// at again where that may let more start: one of those overtaken may be held by
+// a cap now, and hold nobody up any more; and the best choice of shared nodes
+// may be another.
+func (s *Sim) leaveQueue(p *pool, started []cursor) {
 	p.queue.remove(started)
 	s.scratch.started = started
-	r.started = len(started) > 0
+	if len(started) > 0 && (s.conf.caps || p.sharing) {
+		s.touchMain(p)
+	}
 }
 
 // lastHope returns the last job that the pass may come to and that is small

@@ -21,7 +21,9 @@ type pool struct {
 	plan      profile   // when keepsPlan
 	shared    sharedNodes
 
-	mainAt, backfillAt int64 // when the next passes are due; never if nothing changed
+	// When the next passes are due; never if nothing changed. The pass at cycleAt
+	// goes through the whole queue.
+	mainAt, cycleAt, backfillAt int64
 }
 
 // running is a running job. It started its limit before est.
@@ -36,7 +38,7 @@ func (c *conf) newPool(i int, sharing bool) pool {
 	n := int32(c.Pools[i].Nodes)
 	return pool{
 		index: int32(i), total: n, free: n, gpus: int32(c.Pools[i].GPUsPerNode), sharing: sharing,
-		preempts: c.preemptsIn(i), keepsPlan: c.keepsPlan && !sharing, mainAt: never, backfillAt: never,
+		preempts: c.preemptsIn(i), keepsPlan: c.keepsPlan && !sharing, mainAt: never, cycleAt: never, backfillAt: never,
 	}
 }
 
@@ -105,6 +107,7 @@ func (s *Sim) start(p *pool, ref Ref, slots []int32) {
 	s.ends.push(ending{end: after(s.now, s.runOf(ref, j)), est: r.est, ref: ref, pool: p.index})
 	if s.conf.caps {
 		s.users.started(j)
+		s.touchOthers(p)
 	}
 	if o := s.outcomeOf(ref); o != nil {
 		o.start = s.now
@@ -161,10 +164,11 @@ func (s *Sim) release(p *pool, i int) int32 {
 		freed = p.shared.release(r.places, j.gpus)
 	}
 	p.free += freed
-	if s.conf.caps {
-		s.users.stopped(j)
-	}
 	s.charge(j, s.startOf(&r))
 	s.touch(p)
+	if s.conf.caps {
+		s.users.stopped(j)
+		s.touchOthers(p)
+	}
 	return freed
 }

@@ -230,7 +230,7 @@ func (f *profile) copyInto(d *profile) {
 	d.parts = d.parts[:len(f.parts)]
 	for i := range f.parts {
 		p, q := &f.parts[i], &d.parts[i]
-		p.steps.copyInto(&q.steps)
+		p.copyInto(&q.steps)
 		q.add, q.least, q.most = p.add, p.least, p.most
 	}
 }

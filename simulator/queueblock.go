@@ -79,8 +79,8 @@ func (q *queue) remove(places []cursor) {
 		b.measure()
 	}
 	q.n -= len(places)
-	for i := len(q.blocks) - 1; i >= 0; i-- {
-		if len(q.blocks[i].jobs) == 0 {
+	for i, b := range slices.Backward(q.blocks) {
+		if len(b.jobs) == 0 {
 			q.blocks = closeAt(q.blocks, i)
 		}
 	}

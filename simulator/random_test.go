@@ -11,18 +11,23 @@ import (
 	"github.com/segue-project/segue/simulator"
 )
 
-// cluster draws a configuration with everything: pools with shared GPUs,
+// anyCluster draws a configuration with everything: pools with shared GPUs,
 // partitions with tiers and preemption, every order and backfill, caps,
 // outages.
-func cluster(t *rapid.T) simulator.Config {
+func anyCluster(t *rapid.T) simulator.Config {
+	backfill := simulator.Backfill(rapid.IntRange(0, 3).Draw(t, "backfill"))
+	return cluster(t, backfill, drawEvents(t, backfill))
+}
+
+func cluster(t *rapid.T, backfill simulator.Backfill, events simulator.Events) simulator.Config {
 	cfg := simulator.Config{
 		Pools:        rapid.SliceOfN(rapid.Custom(drawPool), 1, 2).Draw(t, "pools"),
 		Order:        drawOrder(t),
-		Backfill:     simulator.Backfill(rapid.IntRange(0, 3).Draw(t, "backfill")),
+		Backfill:     backfill,
+		Events:       events,
 		RequeueDelay: time.Duration(rapid.IntRange(0, 3).Draw(t, "requeue delay")) * time.Minute,
 		Seed:         rapid.Uint64().Draw(t, "seed"),
 	}
-	cfg.Events = drawEvents(t, cfg.Backfill)
 	whole := cfg.Events == simulator.PerEvent
 	for range rapid.IntRange(1, 4).Draw(t, "partitions") {
 		cfg.Partitions = append(cfg.Partitions, simulator.Partition{
@@ -87,6 +92,7 @@ func drawSlurm(t *rapid.T) simulator.SlurmParameters {
 	}
 	return simulator.SlurmParameters{
 		MainInterval:     spans("main", -1, time.Minute, 4*time.Minute),
+		CycleInterval:    spans("cycle", time.Minute, 7*time.Minute),
 		BackfillInterval: spans("interval", 30*time.Second, time.Minute, 3*time.Minute, 10*time.Minute),
 		Window:           spans("window", 5*time.Minute, 15*time.Minute, 24*time.Hour),
 		Resolution:       spans("resolution", time.Second, time.Minute, 4*time.Minute),
@@ -183,7 +189,7 @@ func drawDependencies(t *rapid.T, job, jobs int) []simulator.Dependency {
 func TestInvariantsHoldOnAnyClusterAndAnyJobs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		cfg := cluster(t)
+		cfg := anyCluster(t)
 		jobs := anyJobs(t, cfg)
 		got, err := simulator.Replay(cfg, jobs, nil)
 		if err != nil {
@@ -196,7 +202,7 @@ func TestInvariantsHoldOnAnyClusterAndAnyJobs(t *testing.T) {
 func TestEqualSeedsGiveEqualResults(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		cfg := cluster(t)
+		cfg := anyCluster(t)
 		jobs := anyJobs(t, cfg)
 		first, err := simulator.Replay(cfg, jobs, nil)
 		if err != nil {
@@ -215,7 +221,7 @@ func TestEqualSeedsGiveEqualResults(t *testing.T) {
 func TestForksOfForksLiveTheSameFuture(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		cfg := cluster(t)
+		cfg := anyCluster(t)
 		checkForks(t, cfg, anyJobs(t, cfg))
 	})
 }
@@ -223,7 +229,7 @@ func TestForksOfForksLiveTheSameFuture(t *testing.T) {
 func TestForksChangeNothingInTheirParent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		cfg := cluster(t)
+		cfg := anyCluster(t)
 		jobs := anyJobs(t, cfg)
 		want, err := simulator.Replay(cfg, jobs, nil)
 		if err != nil {

@@ -109,14 +109,6 @@ func (n *sharedNodes) release(first, gpus int32) (freed int32) {
 	return freed
 }
 
-// busy returns the number of nodes in use.
-func (n *sharedNodes) busy() (nodes int32) {
-	for _, s := range n.slots {
-		nodes += min(s.jobs, 1)
-	}
-	return nodes
-}
-
 // on reports whether the job whose places begin at first is on the slot.
 func (n *sharedNodes) on(first, slot int32) bool {
 	for ; first != noPlace; first = n.places[first].next {

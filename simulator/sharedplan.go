@@ -114,8 +114,8 @@ func (f *plan) choose(j *job, at, end int64) ([]int32, bool) {
 // wholeNodesSuffice reports whether fresh whole nodes are free from at to end,
 // and one more for each chosen node from when it becomes whole.
 func (f *plan) wholeNodesSuffice(fresh int32, at, end int64) bool {
-	for k := len(f.chosen) - 1; k >= 0; k-- { // the first to become whole first
-		whole := f.slots[f.chosen[k]].whole
+	for _, i := range slices.Backward(f.chosen) { // the first to become whole first
+		whole := f.slots[i].whole
 		if whole >= end {
 			break
 		}

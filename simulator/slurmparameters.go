@@ -12,7 +12,11 @@ type SlurmParameters struct {
 	// MainInterval is the grid of the main pass: changes are seen at its next
 	// point. Negative means at once. Default 1 s (sched_min_interval's
 	// granularity in practice).
-	MainInterval     time.Duration
+	MainInterval time.Duration
+	// CycleInterval is the grid on which the main pass goes through the whole
+	// queue, when QueueDepth kept the pass before from that (sched_interval);
+	// default 60 s.
+	CycleInterval    time.Duration
 	BackfillInterval time.Duration // bf_interval; default 30 s
 	Window           time.Duration // bf_window; default 24 h
 	Resolution       time.Duration // bf_resolution; default 60 s
@@ -38,6 +42,7 @@ func (p SlurmParameters) withDefaults() SlurmParameters {
 		}
 	}
 	def(&p.MainInterval, time.Second)
+	def(&p.CycleInterval, time.Minute)
 	def(&p.BackfillInterval, 30*time.Second)
 	def(&p.Window, 24*time.Hour)
 	def(&p.Resolution, time.Minute)
@@ -57,6 +62,8 @@ func (p SlurmParameters) validate() error {
 	switch {
 	case p.MainInterval > longest:
 		return bad("MainInterval", p.MainInterval, "at most "+longest.String())
+	case p.CycleInterval < time.Microsecond || p.CycleInterval > longest:
+		return bad("CycleInterval", p.CycleInterval, "1µs to "+longest.String())
 	case p.BackfillInterval < time.Microsecond || p.BackfillInterval > longest:
 		return bad("BackfillInterval", p.BackfillInterval, "1µs to "+longest.String())
 	case p.Window < 0 || p.Window > longest:

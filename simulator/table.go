@@ -3,7 +3,6 @@ package simulator
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/segue-project/segue"
 )
@@ -114,7 +113,7 @@ func (c *conf) check(j *Job, self Ref, jobs int) error {
 		case d.Kind > After:
 			return bad("dependency of kind %d, want 0 to %d", d.Kind, After)
 		case d.Delay < 0 || d.Delay > longest:
-			return bad("dependency with a delay of %s, want 0 to %s", d.Delay, time.Duration(longest))
+			return bad("dependency with a delay of %s, want 0 to %s", d.Delay, longest)
 		}
 	}
 	return nil
