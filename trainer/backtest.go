@@ -94,7 +94,7 @@ func (c BacktestConfig) validate() error {
 func (c BacktestConfig) setup(r, known Replay) Setup {
 	s := Setup{
 		Cluster: r.Cluster, Jobs: r.Jobs, Pair: c.Pair, Grid: c.Grid, MonteCarlo: c.Monte, Workers: c.Workers, Known: &known.Cluster,
-		Forecasters: []string{},
+		KnownJobs: known.Jobs, Forecasters: []string{},
 	}
 	for _, f := range c.Families {
 		s.Forecasters = append(s.Forecasters, f.Forecaster)

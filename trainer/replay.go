@@ -3,6 +3,7 @@ package trainer
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/simulator"
@@ -36,6 +37,21 @@ func Replays(history []segue.Job, cluster simulator.Config, faithful bool) ([]Re
 		return []Replay{plain}, nil
 	}
 	return []Replay{plain, plain.faithful(history, infer.Infer(history, infer.Config{}))}, nil
+}
+
+// RequestedLimits returns the replay with the limits that users asked for, where
+// they are known. The reference rules, by which histories are replayed
+// elsewhere, raise the limit of a job that overran it to its run time and cut
+// that of a job that never ran to a second: a forecaster that sees such a limit
+// could tell how the job will end. history must be the replay's own.
+func (r Replay) RequestedLimits(history []segue.Job) Replay {
+	r.Jobs = slices.Clone(r.Jobs)
+	for i := range r.Jobs {
+		if limit := history[i].Limit; limit >= time.Second && limit != segue.Unlimited {
+			r.Jobs[i].Limit, r.Jobs[i].Run = limit, min(r.Jobs[i].Run, limit)
+		}
+	}
+	return r
 }
 
 // Clairvoyant returns the replay in which the scheduler knows how long every

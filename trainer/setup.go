@@ -24,9 +24,11 @@ type Setup struct {
 	// Forecasters names those to ask; default all.
 	Forecasters []string
 	// Known is the cluster as the forecasters believe it to be; default Cluster.
-	// A stress run changes one and not the other.
-	Known   *simulator.Config
-	Workers int // default the number of processors
+	// A stress run changes one and not the other. KnownJobs likewise are the jobs
+	// with the priorities that they are shown; default Jobs.
+	Known     *simulator.Config
+	KnownJobs []simulator.Job
+	Workers   int // default the number of processors
 }
 
 func (s Setup) withDefaults() Setup {
@@ -142,9 +144,14 @@ func (t trueRunTimes) Suppose(now *predictor.Present, out []time.Duration) []tim
 	return out
 }
 
-// believe returns the snapshot with the number of nodes in service that the
-// forecasters believe in.
+// believe returns the snapshot with the number of nodes in service and the
+// priorities that the forecasters believe in.
 func (s Setup) believe(snap segue.Snapshot) segue.Snapshot {
 	snap.Nodes += s.Known.Pools[0].Nodes - s.Cluster.Pools[0].Nodes
+	for i := range snap.Pending {
+		if n := snap.Pending[i].ID.Number; n < int64(len(s.KnownJobs)) {
+			snap.Pending[i].Priority = -int64(s.KnownJobs[n].Nice)
+		}
+	}
 	return snap
 }

@@ -149,6 +149,9 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 	if err != nil {
 		return cfg, err
 	}
+	for i := range replays {
+		replays[i] = replays[i].RequestedLimits(h.Jobs)
+	}
 	embargo := f.embargo
 	if embargo == 0 {
 		embargo = pairTime * 3 / 2
