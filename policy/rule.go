@@ -78,7 +78,7 @@ func (f Family) With(param float64) Rule {
 // Families returns every family there is, in the order of the results table.
 func Families() []Family {
 	factors := grid(0, 4, 0.05)
-	margins := grid(-30, 30, 0.5)
+	margins := grid(-72, 36, 1)
 	levels := grid(0, 0.98, 0.02)
 	return []Family{
 		{Rule{Name: "reactive", Form: Constant}, []float64{0}, "submit when the current link ends, as a chain of afterany dependencies does"},

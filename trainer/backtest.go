@@ -104,7 +104,7 @@ func (c BacktestConfig) setup(r, known Replay) Setup {
 
 // stressEvery thins the starts of the stress runs: their intervals are wide in
 // any case, and there are eight of them.
-const stressEvery = 3
+const stressEvery = 4
 
 // BacktestResult is a backtest with what its pictures need.
 type BacktestResult struct {

@@ -68,7 +68,7 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 	flags.DurationVar(&f.every, "every", 4*time.Hour, "time between starts")
 	flags.DurationVar(&f.step, "lead-step", 30*time.Minute, "time between submit times")
 	flags.DurationVar(&f.embargo, "embargo", 0, "starts so near the end of their period are left out; 0 is one and a half times --pair-time")
-	flags.IntVar(&f.replicas, "replicas", 16, "simulated futures of a Monte Carlo forecast")
+	flags.IntVar(&f.replicas, "replicas", 12, "simulated futures of a Monte Carlo forecast")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the simulated futures and of the bootstrap")
 	flags.IntVar(&f.workers, "workers", 0, "processors to use; 0 is all")
 	flags.BoolVar(&f.noStress, "no-stress", false, "leave out the stress runs")
