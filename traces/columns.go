@@ -83,8 +83,8 @@ func newColumns(names []string) *columns {
 	return c
 }
 
-func (c *columns) has(any ...role) bool {
-	for _, r := range any {
+func (c *columns) has(oneOf ...role) bool {
+	for _, r := range oneOf {
 		if c.at[r] >= 0 {
 			return true
 		}

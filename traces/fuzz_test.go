@@ -14,6 +14,7 @@ import (
 // contradicts itself, an error of a kind that says what to do, and every line
 // accounted for.
 func checkReading(t *testing.T, data []byte, opt Options) {
+	t.Helper()
 	r, err := NewReader(onlyReader{bytes.NewReader(data)}, opt)
 	if err != nil {
 		if kind := segue.KindOf(err); kind != segue.Invalid && kind != segue.Corrupt {
@@ -62,6 +63,7 @@ func countLines(data []byte) int64 {
 
 // checkJob wants what settle promises.
 func checkJob(t *testing.T, j *segue.Job) {
+	t.Helper()
 	switch {
 	case !j.Submit.Known(),
 		j.Start.Known() && j.Start < j.Submit,

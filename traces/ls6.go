@@ -20,7 +20,7 @@ func ls6Header(line []byte) (names []string, separator byte, ok bool) {
 	if bytes.IndexByte(line, '|') >= 0 {
 		return nil, 0, false
 	}
-	for _, f := range bytes.Fields(line) {
+	for f := range bytes.FieldsSeq(line) {
 		name := printable(f, 60)
 		ok = ok || roleOfColumn[strings.ToLower(name)] == roleJobID
 		names = append(names, name)

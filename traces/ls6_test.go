@@ -16,7 +16,7 @@ func TestLonestar6RowsBecomeJobs(t *testing.T) {
 		Limit: 48 * time.Hour, Nodes: 2, Priority: 1234, State: segue.Completed,
 	}
 	const row = "478729\tdimer.10\t00000\t2022-11-01T15:34:14\t2022-10-05T11:52:48\t2022-11-01T16:34:14\t1234\t2880\t0:0\t2\n"
-	with := func(old, new string) string { return ls6Head + strings.Replace(row, old, new, 1) }
+	with := func(before, after string) string { return ls6Head + strings.Replace(row, before, after, 1) }
 	for name, test := range map[string]struct {
 		text     string
 		change   func(*segue.Job)

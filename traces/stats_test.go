@@ -154,7 +154,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // TestReadingNeedsLittleMemory wants a million jobs to be read in what the
 // buffers need and four bytes an id.
-func TestReadingNeedsLittleMemory(t *testing.T) {
+func TestReadingNeedsLittleMemory(t *testing.T) { //nolint:paralleltest // measures the heap, which other tests share
 	const jobs = 1_000_000
 	heap := func() uint64 {
 		runtime.GC()

@@ -177,8 +177,7 @@ func (w *Writer) Close() error {
 		err = os.Rename(w.temp.Name(), w.path)
 	}
 	if err != nil {
-		os.Remove(w.temp.Name())
-		return fmt.Errorf("write %s: %w", w.path, err)
+		return fmt.Errorf("write %s: %w", w.path, errors.Join(err, os.Remove(w.temp.Name())))
 	}
 	return nil
 }
@@ -187,6 +186,6 @@ func (w *Writer) Close() error {
 func (w *Writer) Abort() {
 	if w.temp != nil {
 		w.temp.Close()
-		os.Remove(w.temp.Name())
+		_ = os.Remove(w.temp.Name()) // the error that led here is the one to report
 	}
 }
