@@ -7,8 +7,9 @@ package simulator
 // reservation made before.
 func (p *pool) planEarliest(now int64, w *waiting) int64 {
 	p.openPlan(now)
-	at := min(p.plan.earliest(now, w.nodes, w.limit), horizon)
-	p.change(at, at+w.limit, w.nodes)
+	at, _ := p.plan.earliest(position{}, w.nodes, w.limit)
+	p.plan.take(at, at+w.limit, w.nodes)
+	p.plannedAt = min(p.plannedAt, at)
 	return at
 }
 
@@ -21,39 +22,38 @@ func (p *pool) openPlan(now int64) {
 	p.plan.forget(now)
 }
 
-// change takes n nodes of the plan from start to end; negative n gives back.
-func (p *pool) change(start, end int64, n int32) {
-	p.plan.take(start, end, n)
-	p.plan.join(start)
-	p.plan.join(end)
-}
-
 // startPlanned starts every job whose reservation begins now, and has the next
 // pass made when the next reservation begins.
 func (s *Sim) startPlanned(p *pool) {
+	if p.plannedAt > s.now {
+		p.mainAt = p.plannedAt
+		return
+	}
+	p.plannedAt = never
 	started := s.scratch.started[:0]
 	for c := (cursor{}); p.queue.has(c); c = p.queue.next(c) {
-		if w := p.queue.at(c); w.planned <= s.now {
+		if w := p.queue.at(c); w.planned > s.now {
+			p.plannedAt = min(p.plannedAt, w.planned)
+		} else {
 			s.start(p, w.ref, nil)
 			started = append(started, c)
-		} else {
-			p.mainAt = min(p.mainAt, w.planned)
 		}
 	}
 	p.queue.remove(started)
 	s.scratch.started = started
+	p.mainAt = p.plannedAt
 }
 
 // giveBack returns n nodes from start to end to the plan, takes every job that
 // is not about to start out of it and places it again, in order.
 func (s *Sim) giveBack(p *pool, start, end int64, n int32) {
 	p.openPlan(s.now)
-	p.change(max(start, s.now), end, -n)
+	p.plan.take(max(start, s.now), end, -n)
 	for w := range p.queue.all() {
 		if w.planned <= s.now {
 			continue
 		}
-		p.change(w.planned, w.planned+w.limit, -w.nodes)
+		p.plan.take(w.planned, w.planned+w.limit, -w.nodes)
 		w.planned = p.planEarliest(s.now, w)
 	}
 }

@@ -49,6 +49,11 @@ func auditNodes(s *Sim, p *pool) error {
 			draining += d.busy
 		}
 	}
+	if s.conf.Backfill == SlurmBackfill {
+		if err := auditFuture(s, p); err != nil {
+			return err
+		}
+	}
 	nodes := int32(s.conf.Pools[p.index].Nodes)
 	if p.total != nodes-out || p.free != p.total-busy || p.draining != draining || p.draining > busy {
 		return fmt.Errorf("total %d, free %d, draining %d; want %d nodes less %d out, %d busy, %d draining",
@@ -60,17 +65,40 @@ func auditNodes(s *Sim, p *pool) error {
 	return nil
 }
 
+func auditFuture(s *Sim, p *pool) error {
+	var want profile
+	want.reset(noTime, 0)
+	for _, r := range p.running {
+		if r.nodes > 0 {
+			want.release(ceilTo(r.est, s.conf.res), r.nodes)
+		}
+	}
+	if got, want := flat(&p.future), flat(&want); got != want {
+		return fmt.Errorf("the future is %s, want %s", got, want)
+	}
+	return nil
+}
+
+func flat(f *profile) string {
+	var text string
+	for _, p := range f.parts {
+		text += fmt.Sprint(p.at, p.delta)
+	}
+	return text
+}
+
 func auditQueue(s *Sim, p *pool) error {
 	n := 0
 	var before *waiting
 	for b := range p.queue.blocks {
 		block := p.queue.blocks[b]
-		if len(block.jobs) == 0 || len(block.jobs) > blockSize {
+		if (len(block.jobs) == 0 && p.queue.n > 0) || len(block.jobs) > blockSize {
 			return fmt.Errorf("block %d has %d jobs", b, len(block.jobs))
 		}
-		fewest, shortest := block.fewest, block.shortest
+		fewest, shortest, exact := block.fewest, block.shortest, block.measured
+		block.measured = false
 		block.measure()
-		if fewest != block.fewest || shortest != block.shortest {
+		if fewest > block.fewest || shortest > block.shortest || (exact && (fewest != block.fewest || shortest != block.shortest)) {
 			return fmt.Errorf("block %d says %d nodes and %d, want %d and %d", b, fewest, shortest, block.fewest, block.shortest)
 		}
 		n += len(block.jobs)

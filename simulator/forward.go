@@ -143,7 +143,7 @@ func (s *Sim) resumeAll(snap *segue.Snapshot) {
 	if p.keepsPlan {
 		p.openPlan(s.now)
 		for _, r := range p.running {
-			p.change(s.now, r.est, r.nodes)
+			p.plan.take(s.now, r.est, r.nodes)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import "slices"
 type plan struct {
 	now   int64
 	whole profile
+	step  position    // of whole, where the job fits that earliest was last asked for
+	hints [hints]hint // the last job's, and by shape
 
 	slots    []slotPlan
 	instants []int64 // at which anything changes, ascending; only where nodes are shared
@@ -21,7 +23,7 @@ type plan struct {
 // instant whole, when it counts as a whole node again.
 type slotPlan struct {
 	from, whole int64
-	gpus        steps
+	gpus        profile
 	physical    int32 // slot of the pool, or newNode
 }
 
@@ -33,25 +35,42 @@ type release struct {
 	slot int32 // newNode for whole nodes
 }
 
+// hint is the earliest slot of a shape of job, when it was last asked for.
+type hint struct {
+	nodes  int32
+	length int64
+	at     int64
+}
+
+const hints = 1 + 32
+
 // build makes the plan of the running jobs, but those without, each to the end
 // of its limit on the grid res.
 func (f *plan) build(s *Sim, p *pool, res int64, without []running) {
-	f.now = s.now
-	lost := p.draining // the next whole nodes that come free leave service
-	if !p.sharing && len(without) == 0 {
-		f.whole.reset(s.now, p.free)
-		for i := range p.running {
-			r := &p.running[i]
-			n := r.nodes
-			if lost > 0 {
-				n -= min(lost, n)
-				lost -= r.nodes - n
-			}
-			f.whole.release(max(ceilTo(r.est, res), s.now), n)
+	f.now, f.hints = s.now, [hints]hint{}
+	switch {
+	case p.sharing || len(without) > 0:
+		f.buildShared(s, p, res, without)
+	case s.conf.Backfill == SlurmBackfill && p.draining == 0:
+		if p.future.isLong() {
+			p.future.tightenAll()
 		}
-		return
+		p.future.copyInto(&f.whole)
+		f.whole.begin(s.now, p.free)
+	default:
+		f.buildWhole(s, p, res)
 	}
-	f.buildShared(s, p, res, without)
+}
+
+func (f *plan) buildWhole(s *Sim, p *pool, res int64) {
+	lost := p.draining // the next whole nodes that come free leave service
+	f.whole.reset(s.now, p.free)
+	for i := range p.running {
+		r := &p.running[i]
+		kept := r.nodes - min(lost, r.nodes)
+		lost -= r.nodes - kept
+		f.whole.release(max(ceilTo(r.est, res), s.now), kept)
+	}
 }
 
 // earliest returns the first instant at which the job can have its nodes for
@@ -59,7 +78,7 @@ func (f *plan) build(s *Sim, p *pool, res int64, without []running) {
 // indices into f.slots, or newNode.
 func (f *plan) earliest(p *pool, j *job, length int64) (int64, []int32) {
 	if !j.shares(p.gpus) {
-		return f.whole.earliest(f.now, j.nodes, length), nil
+		return f.earliestWhole(j.nodes, length), nil
 	}
 	for _, at := range f.instants {
 		if chosen, ok := f.choose(j, at, at+length); ok {
@@ -69,16 +88,44 @@ func (f *plan) earliest(p *pool, j *job, length int64) (int64, []int32) {
 	return never, nil
 }
 
-// fitsNow reports whether the job could have its nodes for length from now on.
-func (f *plan) fitsNow(p *pool, j *job, length int64) bool {
-	if !j.shares(p.gpus) {
-		return f.whole.fits(f.now, j.nodes, length)
+// earliestWhole returns the first instant at which so many whole nodes are free
+// for length. Within a pass they only become fewer, so that a job fits nowhere
+// before the slot of one that needed no more.
+func (f *plan) earliestWhole(nodes int32, length int64) int64 {
+	from := f.now
+	if last := &f.hints[0]; last.nodes <= nodes && last.length <= length {
+		from = max(from, last.at)
 	}
-	_, ok := f.choose(j, f.now, f.now+length)
-	return ok
+	same := &f.hints[1+(uint32(nodes)+uint32(length>>24)*7)%(hints-1)]
+	if same.nodes == nodes && same.length == length {
+		from = max(from, same.at)
+	}
+	c := position{}
+	if from > f.now {
+		c = f.whole.find(from)
+	}
+	at, step := f.whole.earliest(c, nodes, length)
+	f.step = step
+	*same = hint{nodes, length, at}
+	f.hints[0] = *same
+	return at
 }
 
-// book gives the job its nodes from at to end. physical names the slots of the
+// margin returns how many nodes are idle until the given instant beside those of
+// the job; negative if it does not fit. On shared nodes that is not counted: it
+// is 0 or -1.
+func (f *plan) margin(p *pool, j *job, until int64) int32 {
+	if !j.shares(p.gpus) {
+		return f.whole.least(f.now, until, j.nodes) - j.nodes
+	}
+	if _, ok := f.choose(j, f.now, until); ok {
+		return 0
+	}
+	return -1
+}
+
+// book gives the job, for which earliest was asked last, its nodes from at to
+// end. physical names the slots of the
 // pool that a job which has started now is on.
 func (f *plan) book(p *pool, j *job, at, end int64, chosen, physical []int32) {
 	if p.sharing {
@@ -88,7 +135,7 @@ func (f *plan) book(p *pool, j *job, at, end int64, chosen, physical []int32) {
 	if j.shares(p.gpus) {
 		f.takeShared(p, j, at, end, chosen, physical)
 	} else {
-		f.whole.take(at, end, j.nodes)
+		f.whole.takeFrom(f.step, end, j.nodes)
 	}
 }
 

@@ -28,21 +28,14 @@ func (s *Sim) replanPass(p *pool) {
 // start now any more, whatever the slots of those before it.
 func (s *Sim) planPass(p *pool, r *planRules) {
 	r.inWindow = never
-	if p.queue.len() == 0 {
-		return
-	}
-	last, some := s.lastHope(p, r)
-	if !some {
+	if p.queue.len() == 0 || !s.hopeful(p, r) {
 		return
 	}
 	f := &s.scratch.plan
 	f.build(s, p, r.res, nil)
 	s.scratch.reserved = s.scratch.reserved[:0]
 	started := s.scratch.started[:0]
-	for c := (cursor{}); r.tests.left > 0; c = p.queue.next(c) {
-		if last, some = s.hopeBefore(p, last, c); !some {
-			break
-		}
+	for c := (cursor{}); r.tests.left > 0 && s.stillHopeful(p, c); c = p.queue.next(c) {
 		w := p.queue.at(c)
 		j := s.job(w.ref)
 		if !s.testable(&r.tests, j) {
@@ -71,42 +64,6 @@ func (s *Sim) leaveQueue(p *pool, started []cursor) {
 	}
 }
 
-// lastHope returns the last job that the pass may come to and that is small
-// enough for what is idle.
-func (s *Sim) lastHope(p *pool, r *planRules) (cursor, bool) {
-	last := p.queue.nth(p.queue.len())
-	if p.preempts {
-		return last, true
-	}
-	if !s.conf.caps && r.tests.perUser == 0 {
-		last = p.queue.nth(r.tests.left - 1)
-	}
-	return p.queue.lastSmall(last, s.mostNodes(p))
-}
-
-// mostNodes bounds the nodes that a job can have now.
-func (s *Sim) mostNodes(p *pool) int32 { return p.free + s.freedNow(p) + int32(len(p.shared.slots)) }
-
-// hopeBefore moves last forward to a job that could still start now, beside the
-// running jobs and the reservations so far; false if there is none from first
-// on. Later reservations only make it harder.
-func (s *Sim) hopeBefore(p *pool, last, first cursor) (cursor, bool) {
-	for !last.before(first) {
-		w := p.queue.at(last)
-		if p.preempts || s.scratch.plan.fitsNow(p, s.job(w.ref), w.limit) {
-			return last, true
-		}
-		if last == (cursor{}) {
-			break
-		}
-		var some bool
-		if last, some = p.queue.lastSmall(p.queue.previous(last), s.mostNodes(p)); !some {
-			break
-		}
-	}
-	return last, false
-}
-
 // planOne starts the job and returns now, or books its reservation and returns
 // never; a slot beyond the window is returned and not booked.
 func (s *Sim) planOne(p *pool, w *waiting, j *job, r *planRules) int64 {
@@ -120,6 +77,7 @@ func (s *Sim) planOne(p *pool, w *waiting, j *job, r *planRules) int64 {
 		slots := f.physical(chosen)
 		s.start(p, w.ref, slots)
 		f.book(p, j, at, ceilTo(at+w.limit, r.res), chosen, slots)
+		s.scratch.hope.booked(at, j)
 		return at
 	case at == never || r.reservations == 0:
 		return never
@@ -127,6 +85,7 @@ func (s *Sim) planOne(p *pool, w *waiting, j *job, r *planRules) int64 {
 		return at
 	}
 	f.book(p, j, at, ceilTo(at+w.limit, r.res), chosen, nil)
+	s.scratch.hope.booked(at, j)
 	s.scratch.reserved = append(s.scratch.reserved, w.ref)
 	r.reservations--
 	return never

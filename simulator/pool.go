@@ -19,6 +19,8 @@ type pool struct {
 	queue     queue
 	running   []running // by estimated end, then ref
 	plan      profile   // when keepsPlan
+	plannedAt int64     // the earliest of the jobs' reservations, or before; when keepsPlan
+	future    profile   // what the running jobs give back, on the grid of Slurm's plans
 	shared    sharedNodes
 
 	// When the next passes are due; never if nothing changed. The pass at cycleAt
@@ -36,22 +38,25 @@ type running struct {
 
 func (c *conf) newPool(i int, sharing bool) pool {
 	n := int32(c.Pools[i].Nodes)
-	return pool{
+	p := pool{
 		index: int32(i), total: n, free: n, gpus: int32(c.Pools[i].GPUsPerNode), sharing: sharing,
-		preempts: c.preemptsIn(i), keepsPlan: c.keepsPlan && !sharing, mainAt: never, cycleAt: never, backfillAt: never,
+		preempts: c.preemptsIn(i), keepsPlan: c.keepsPlan && !sharing, plannedAt: never, mainAt: never, cycleAt: never, backfillAt: never,
 	}
+	p.future.reset(noTime, 0)
+	return p
 }
 
 // share prepares the pool for jobs that take part of a node.
 func (p *pool) share() { p.sharing, p.keepsPlan = true, false }
 
 func (p *pool) copyInto(d *pool) {
-	queue, run, plan, shared := d.queue, d.running, d.plan, d.shared
+	queue, run, plan, future, shared := d.queue, d.running, d.plan, d.future, d.shared
 	*d = *p
 	p.queue.copyInto(&queue)
 	p.plan.copyInto(&plan)
+	p.future.copyInto(&future)
 	p.shared.copyInto(&shared)
-	d.queue, d.plan, d.shared = queue, plan, shared
+	d.queue, d.plan, d.future, d.shared = queue, plan, future, shared
 	d.running = append(run[:0], p.running...)
 }
 
@@ -104,6 +109,7 @@ func (s *Sim) start(p *pool, ref Ref, slots []int32) {
 		p.free -= j.nodes
 	}
 	p.running = slices.Insert(p.running, p.find(r.est, ref), r)
+	s.foresee(p, &r, r.nodes)
 	s.ends.push(ending{end: after(s.now, s.runOf(ref, j)), est: r.est, ref: ref, pool: p.index})
 	if s.conf.caps {
 		s.users.started(j)
@@ -151,6 +157,13 @@ func (s *Sim) ended(ref Ref, start int64, good bool) {
 	s.leave(j)
 }
 
+// foresee notes in p.future that a job gives nodes back at the end of its limit.
+func (s *Sim) foresee(p *pool, r *running, nodes int32) {
+	if s.conf.Backfill == SlurmBackfill && nodes != 0 {
+		p.future.change(ceilTo(r.est, s.conf.res), nodes)
+	}
+}
+
 func (s *Sim) startOf(r *running) int64 { return r.est - s.job(r.ref).limit }
 
 // release returns the nodes of the running job at index i, forgets it, and
@@ -158,6 +171,7 @@ func (s *Sim) startOf(r *running) int64 { return r.est - s.job(r.ref).limit }
 func (s *Sim) release(p *pool, i int) int32 {
 	r := p.running[i]
 	p.running = slices.Delete(p.running, i, i+1)
+	s.foresee(p, &r, -r.nodes)
 	j := s.job(r.ref)
 	freed := r.nodes
 	if r.places != noPlace {

@@ -1,205 +1,209 @@
 package simulator
 
-import "slices"
+import "math"
 
-// profile is the number of free nodes of a pool as a step function of time. It
-// is steps cut into parts that know their least and greatest value, so that a
-// search passes over whole parts and a change of a long time changes one number
-// per part.
+// profile is a number of free things, nodes or GPUs, as a step function of time.
+// Each step holds by how much it changes, so that taking from a span of time
+// touches only its two ends. The steps are cut into parts; once there are many,
+// each part knows what a search needs to pass over it.
 type profile struct {
 	parts []part // none is empty
 }
 
 type part struct {
-	steps
-	add         int32 // to every value of steps
-	least, most int32 // of the values of steps, without add
+	at    []int64 // ascending
+	delta []int32 // change at each instant; the very first is the value there
+	sum   int32   // of delta
+
+	// Bounds of the values within the part, less the value before it.
+	least, top int32
+	exact      bool // or looser than need be
 }
 
-const partSize = 32
+const (
+	partSize = 48
+	fewParts = 4 // up to so many are searched step by step
+)
 
-// position is the place of a step in a profile.
-type position struct{ part, i int }
+// position is the place of a step in a profile, and the value before it.
+type position struct {
+	part, i int
+	before  int32
+}
 
-// reset starts the profile anew: free nodes from now on.
+// reset starts the profile anew: free from the instant now on.
 func (f *profile) reset(now int64, free int32) {
 	f.parts = f.parts[:0]
 	f.open(0, now, free)
 }
 
-// open puts a part with one step at index i.
-func (f *profile) open(i int, at int64, free int32) {
-	f.parts = openAt(f.parts, i)
-	p := &f.parts[i]
-	p.reset(at, free)
-	p.add, p.least, p.most = 0, free, free
+// begin makes the first step, which no other precedes, the value from now on.
+func (f *profile) begin(now int64, free int32) {
+	p := &f.parts[0]
+	p.at[0] = now
+	p.add(0, free-p.delta[0])
 }
 
-// release adds n free nodes from the instant at on, which must not be before
-// the last step.
+// release adds n from the instant at on, which must not be before the last step.
 func (f *profile) release(at int64, n int32) {
 	p := &f.parts[len(f.parts)-1]
-	if last := len(p.at) - 1; p.at[last] < at && last+1 >= partSize*3/4 {
-		f.open(len(f.parts), at, p.free[last]+n)
-		return
+	switch last := len(p.at) - 1; {
+	case p.at[last] >= at:
+		p.add(last, n)
+	case last+1 >= partSize*3/4: // leaves room for what will be put between
+		f.open(len(f.parts), at, n)
+	default:
+		p.at, p.delta = append(p.at, at), append(p.delta, 0)
+		p.add(last+1, n)
 	}
-	p.release(at, n)
-	p.least, p.most = p.free[0], p.free[len(p.free)-1]
 }
 
-// earliest returns the first instant, not before from and the profile's start,
-// from which n nodes are free for length; never if there is none.
-func (f *profile) earliest(from int64, n int32, length int64) int64 {
-	c := f.find(from)
+// earliest returns the first instant, from the step c on, from which n are free
+// for length, and the step there; never if there is none.
+func (f *profile) earliest(c position, n int32, length int64) (int64, position) {
 	for {
-		c = f.firstWith(c, n)
-		if c.part == len(f.parts) {
-			return never
+		if c = f.firstWith(c, n); c.part == len(f.parts) {
+			return never, c
 		}
-		start := max(f.parts[c.part].at[c.i], from)
-		below, found := f.firstBelow(c, start+length, n)
+		start := f.parts[c.part].at[c.i]
+		below, found := f.firstBelow(c, n, start+length)
 		if !found {
-			return start
+			return start, c
 		}
 		c = below
 	}
 }
 
-// fits reports whether n nodes are free from start, not before the profile's,
-// for length.
-func (f *profile) fits(start int64, n int32, length int64) bool {
-	_, below := f.firstBelow(f.find(start), start+length, n)
-	return !below
-}
-
-// firstWith returns the first step from c on with at least n nodes.
+// firstWith returns the first step from c on with at least n.
 func (f *profile) firstWith(c position, n int32) position {
-	for ; c.part < len(f.parts); c = (position{c.part + 1, 0}) {
+	for ; c.part < len(f.parts); c.part, c.i = c.part+1, 0 {
 		p := &f.parts[c.part]
-		want := n - p.add
-		if p.most < want {
+		if c.i == 0 && f.isLong() && (c.before+p.top < n || (p.tighten() && c.before+p.top < n)) {
+			c.before += p.sum
 			continue
 		}
-		for ; c.i < len(p.free); c.i++ {
-			if p.free[c.i] >= want {
+		for ; c.i < len(p.delta); c.i++ {
+			if c.before+p.delta[c.i] >= n {
 				return c
 			}
+			c.before += p.delta[c.i]
 		}
 	}
 	return c
 }
 
-// firstBelow returns the first step from c on, before the instant end, with
-// fewer than n nodes; false if there is none.
-func (f *profile) firstBelow(c position, end int64, n int32) (position, bool) {
-	for ; c.part < len(f.parts); c = (position{c.part + 1, 0}) {
+// firstBelow returns the first step from c on, before the instant end, with less
+// than n; false if there is none.
+func (f *profile) firstBelow(c position, n int32, end int64) (position, bool) {
+	for ; c.part < len(f.parts); c.part, c.i = c.part+1, 0 {
 		p := &f.parts[c.part]
-		if p.at[c.i] >= end {
-			return c, false
-		}
-		want := n - p.add
-		if p.least >= want {
+		if c.i == 0 && f.isLong() && (c.before+p.least >= n || (p.tighten() && c.before+p.least >= n)) {
+			c.before += p.sum
 			continue
 		}
-		for ; c.i < len(p.free) && p.at[c.i] < end; c.i++ {
-			if p.free[c.i] < want {
+		at := p.at
+		delta := p.delta[:len(at)]
+		for i := c.i; i < len(at); i++ {
+			if at[i] >= end {
+				return c, false
+			}
+			if c.before+delta[i] < n {
+				c.i = i
 				return c, true
 			}
-		}
-		if c.i < len(p.free) {
-			return c, false
+			c.before += delta[i]
 		}
 	}
 	return c, false
 }
 
-// take subtracts n nodes from start, not before the profile's, to end; negative
-// n gives nodes back.
-func (f *profile) take(start, end int64, n int32) {
-	end = min(end, horizon)
-	if start >= end {
-		return
-	}
-	f.split(end)
-	c := f.split(start)
-	for ; c.part < len(f.parts); c = (position{c.part + 1, 0}) {
+// fits reports whether n are free from start, not before the profile's, to end.
+func (f *profile) fits(start, end int64, n int32) bool {
+	_, below := f.firstBelow(f.find(start), n, end)
+	return !below
+}
+
+// least returns the least value from start, not before the profile's, to end, or
+// any that is less than enough.
+func (f *profile) least(start, end int64, enough int32) int32 {
+	c := f.find(start)
+	least := int32(math.MaxInt32)
+	for ; c.part < len(f.parts); c.part, c.i = c.part+1, 0 {
 		p := &f.parts[c.part]
-		if p.at[c.i] >= end {
-			return
-		}
-		if c.i == 0 && p.at[len(p.at)-1] < end {
-			p.add -= n
+		if c.i == 0 && f.isLong() && c.part+1 < len(f.parts) && f.parts[c.part+1].at[0] <= end {
+			p.tighten()
+			least = min(least, c.before+p.least)
+			c.before += p.sum
+			if least < enough {
+				return least
+			}
 			continue
 		}
-		for i := c.i; i < len(p.free) && p.at[i] < end; i++ {
-			p.free[i] -= n
-		}
-		p.measure()
-	}
-}
-
-// split makes the instant at, not before the profile's start, a step of its own
-// and returns its position.
-func (f *profile) split(at int64) position {
-	c := f.find(at)
-	p := &f.parts[c.part]
-	if p.at[c.i] == at {
-		return c
-	}
-	if len(p.at) == partSize {
-		f.halve(c.part)
-		return f.split(at)
-	}
-	return position{c.part, p.split(at)}
-}
-
-// halve moves the upper half of a full part to a new one behind it.
-func (f *profile) halve(i int) {
-	f.parts = openAt(f.parts, i+1)
-	p, q := &f.parts[i], &f.parts[i+1]
-	const half = partSize / 2
-	q.at, q.free, q.add = append(q.at[:0], p.at[half:]...), append(q.free[:0], p.free[half:]...), p.add
-	p.at, p.free = p.at[:half], p.free[:half]
-	p.measure()
-	q.measure()
-}
-
-// find returns the position of the step that holds at the instant at, or the
-// first.
-func (f *profile) find(at int64) position {
-	lo, hi := 0, len(f.parts)
-	for hi-lo > 1 {
-		if mid := int(uint(lo+hi) / 2); f.parts[mid].at[0] <= at {
-			lo = mid
-		} else {
-			hi = mid
+		for ; c.i < len(p.at); c.i++ {
+			if p.at[c.i] >= end {
+				return least
+			}
+			c.before += p.delta[c.i]
+			if least = min(least, c.before); least < enough {
+				return least
+			}
 		}
 	}
-	return position{lo, f.parts[lo].holding(at)}
+	return least
 }
 
-// join joins the step at the instant at with the one before if they are equal.
-func (f *profile) join(at int64) {
-	c := f.find(at)
+// take subtracts n from start, not before the profile's, to end; negative n
+// gives back.
+func (f *profile) take(start, end int64, n int32) {
+	if end = min(end, horizon); start < end {
+		f.change(start, -n)
+		f.change(end, n)
+	}
+}
+
+// takeFrom is take from a known step on.
+func (f *profile) takeFrom(c position, end int64, n int32) {
 	p := &f.parts[c.part]
-	if p.at[c.i] != at || (c == position{}) || f.value(c) != f.value(f.previous(c)) {
+	if end = min(end, horizon); p.at[c.i] < end {
+		p.add(c.i, -n)
+		f.change(end, n)
+	}
+}
+
+// change adds n from the instant at on.
+func (f *profile) change(at int64, n int32) {
+	k := f.partOf(at)
+	p := &f.parts[k]
+	i := p.stepOf(at)
+	if p.at[i] == at {
+		p.add(i, n)
+		if p.delta[i] == 0 && k+i > 0 {
+			f.remove(k, i)
+		}
 		return
 	}
-	p.at, p.free = slices.Delete(p.at, c.i, c.i+1), slices.Delete(p.free, c.i, c.i+1)
-	if len(p.at) == 0 {
-		f.parts = closeAt(f.parts, c.part)
-	} else {
-		p.measure()
+	i++
+	p.at, p.delta = append(p.at, 0), append(p.delta, 0)
+	copy(p.at[i+1:], p.at[i:])
+	copy(p.delta[i+1:], p.delta[i:])
+	p.at[i], p.delta[i] = at, 0
+	p.add(i, n)
+	if len(p.at) > partSize {
+		f.halve(k)
 	}
 }
 
-func (f *profile) value(c position) int32 { return f.parts[c.part].free[c.i] + f.parts[c.part].add }
-
-func (f *profile) previous(c position) position {
-	if c.i == 0 {
-		return position{c.part - 1, len(f.parts[c.part-1].at) - 1}
+// add changes the values of the part from step i on.
+func (p *part) add(i int, n int32) {
+	p.delta[i] += n
+	p.sum += n
+	p.exact = false
+	if n < 0 || i == 0 {
+		p.least += n
 	}
-	return position{c.part, c.i - 1}
+	if n > 0 || i == 0 {
+		p.top += n
+	}
 }
 
 // forget drops the steps before now.
@@ -209,28 +213,10 @@ func (f *profile) forget(now int64) {
 		f.parts = closeAt(f.parts, 0)
 	}
 	p := &f.parts[0]
-	p.at, p.free = slices.Delete(p.at, 0, c.i), slices.Delete(p.free, 0, c.i)
+	n := copy(p.at, p.at[c.i:])
+	copy(p.delta, p.delta[c.i:])
+	p.at, p.delta = p.at[:n], p.delta[:n]
 	p.at[0] = max(p.at[0], now)
+	p.delta[0] += c.before
 	p.measure()
-}
-
-// measure computes what the part says about its steps.
-func (p *part) measure() {
-	least, most := p.free[0], p.free[0]
-	for _, n := range p.free[1:] {
-		least, most = min(least, n), max(most, n)
-	}
-	p.least, p.most = least, most
-}
-
-func (f *profile) copyInto(d *profile) {
-	for len(d.parts) < len(f.parts) {
-		d.parts = openAt(d.parts, len(d.parts))
-	}
-	d.parts = d.parts[:len(f.parts)]
-	for i := range f.parts {
-		p, q := &f.parts[i], &d.parts[i]
-		p.copyInto(&q.steps)
-		q.add, q.least, q.most = p.add, p.least, p.most
-	}
 }

@@ -16,14 +16,17 @@ type waiting struct {
 // that a job goes in or out by moving no more than one block, and a pass can
 // skip the blocks in which no job is small or short enough.
 type queue struct {
-	blocks []block // none is empty
+	blocks []block // none is empty but the only one of an empty queue
 	n      int
 }
 
 type block struct {
-	jobs     []waiting
-	fewest   int32 // nodes of the smallest job
-	shortest int64 // limit of the shortest job
+	jobs []waiting
+	// At least so many nodes does every job take, and so long is its limit. After
+	// a removal it may be more, until the block is measured.
+	fewest   int32
+	shortest int64
+	measured bool
 }
 
 const blockSize = 64
@@ -39,7 +42,9 @@ func (q *queue) len() int { return q.n }
 func (q *queue) at(c cursor) *waiting { return &q.blocks[c.block].jobs[c.i] }
 
 // has reports whether c is the place of a job; the one after the last is not.
-func (q *queue) has(c cursor) bool { return c.block < len(q.blocks) }
+func (q *queue) has(c cursor) bool {
+	return c.block < len(q.blocks) && c.i < len(q.blocks[c.block].jobs)
+}
 
 func (q *queue) next(c cursor) cursor {
 	if c.i++; c.i == len(q.blocks[c.block].jobs) {
@@ -100,6 +105,7 @@ func (q *queue) find(ref Ref) (cursor, bool) {
 func (q *queue) nextBackfill(c cursor, idle int32, slack int64, extra int32) cursor {
 	for ; c.block < len(q.blocks); c = (cursor{c.block + 1, 0}) {
 		b := &q.blocks[c.block]
+		b.measure()
 		if b.fewest > idle || (b.shortest > slack && b.fewest > extra) {
 			continue
 		}

@@ -32,8 +32,7 @@ func (q *queue) split(c cursor) cursor {
 	full, rest := &q.blocks[c.block], &q.blocks[c.block+1]
 	rest.jobs = append(rest.jobs, full.jobs[keep:]...)
 	full.jobs = full.jobs[:keep]
-	full.measure()
-	rest.measure()
+	full.measured, rest.measured = false, false
 	if c.i > keep || keep == blockSize {
 		return cursor{c.block + 1, c.i - keep}
 	}
@@ -47,13 +46,15 @@ func (q *queue) open(i int) {
 	if b.jobs == nil {
 		b.jobs = make([]waiting, 0, blockSize)
 	}
-	b.jobs = b.jobs[:0]
-	b.measure()
+	b.jobs, b.fewest, b.shortest, b.measured = b.jobs[:0], maxNodes+1, never, true
 }
 
 // measure computes what the block says about its jobs.
 func (b *block) measure() {
-	b.fewest, b.shortest = maxNodes+1, never
+	if b.measured {
+		return
+	}
+	b.fewest, b.shortest, b.measured = maxNodes+1, never, true
 	for i := range b.jobs {
 		b.fewest, b.shortest = min(b.fewest, b.jobs[i].nodes), min(b.shortest, b.jobs[i].limit)
 	}
@@ -65,20 +66,23 @@ func (q *queue) remove(places []cursor) {
 		return
 	}
 	for k := 0; k < len(places); {
-		b := &q.blocks[places[k].block]
+		block := places[k].block
+		b := &q.blocks[block]
 		kept := places[k].i
-		for i, block := kept, places[k].block; i < len(b.jobs); i++ {
-			if k < len(places) && places[k] == (cursor{block, i}) {
-				k++
-				continue
+		for k < len(places) && places[k].block == block {
+			next := len(b.jobs)
+			from := places[k].i + 1
+			if k++; k < len(places) && places[k].block == block {
+				next = places[k].i
 			}
-			b.jobs[kept] = b.jobs[i]
-			kept++
+			kept += copy(b.jobs[kept:], b.jobs[from:next])
 		}
-		b.jobs = b.jobs[:kept]
-		b.measure()
+		b.jobs, b.measured = b.jobs[:kept], false
 	}
-	q.n -= len(places)
+	if q.n -= len(places); q.n == 0 {
+		q.blocks = q.blocks[:1] // which stays, empty: the next job comes soon
+		return
+	}
 	for i, b := range slices.Backward(q.blocks) {
 		if len(b.jobs) == 0 {
 			q.blocks = closeAt(q.blocks, i)
@@ -101,7 +105,7 @@ func (q *queue) sort(ahead func(v, w *waiting) bool) {
 	for b := range q.blocks {
 		n := copy(q.blocks[b].jobs, sorted)
 		sorted = sorted[n:]
-		q.blocks[b].measure()
+		q.blocks[b].measured = false
 	}
 }
 
@@ -112,7 +116,9 @@ func (q *queue) copyInto(d *queue) {
 	d.blocks = d.blocks[:len(q.blocks)]
 	for i := range q.blocks {
 		b := &q.blocks[i]
-		d.blocks[i] = block{append(d.blocks[i].jobs[:0], b.jobs...), b.fewest, b.shortest}
+		jobs := append(d.blocks[i].jobs[:0], b.jobs...)
+		d.blocks[i] = *b
+		d.blocks[i].jobs = jobs
 	}
 	d.n = q.n
 }

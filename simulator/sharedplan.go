@@ -80,7 +80,9 @@ func (f *plan) noteAll() {
 		f.instants = append(f.instants, f.whole.parts[i].at...)
 	}
 	for i := range f.slots {
-		f.instants = append(f.instants, f.slots[i].gpus.at...)
+		for k := range f.slots[i].gpus.parts {
+			f.instants = append(f.instants, f.slots[i].gpus.parts[k].at...)
+		}
 	}
 	slices.Sort(f.instants)
 	f.instants = slices.Compact(f.instants)
@@ -93,13 +95,13 @@ func (f *plan) noteAll() {
 func (f *plan) choose(j *job, at, end int64) ([]int32, bool) {
 	f.chosen = f.chosen[:0]
 	for i := range f.slots {
-		if sp := &f.slots[i]; sp.from <= at && at < sp.whole && sp.gpus.least(at, min(end, sp.whole)) >= j.gpus {
+		if sp := &f.slots[i]; sp.from <= at && at < sp.whole && sp.gpus.fits(at, min(end, sp.whole), j.gpus) {
 			f.chosen = append(f.chosen, int32(i))
 		}
 	}
 	slices.SortStableFunc(f.chosen, func(a, b int32) int {
 		x, y := &f.slots[a], &f.slots[b]
-		return cmp.Or(cmp.Compare(min(y.whole, end), min(x.whole, end)), cmp.Compare(x.gpus.value(at), y.gpus.value(at)))
+		return cmp.Or(cmp.Compare(min(y.whole, end), min(x.whole, end)), cmp.Compare(x.gpus.least(at, at+1, 0), y.gpus.least(at, at+1, 0)))
 	})
 	f.chosen = f.chosen[:min(len(f.chosen), int(j.nodes))]
 	if !f.wholeNodesSuffice(j.nodes-int32(len(f.chosen)), at, end) {
@@ -119,13 +121,13 @@ func (f *plan) wholeNodesSuffice(fresh int32, at, end int64) bool {
 		if whole >= end {
 			break
 		}
-		if !f.whole.fits(at, fresh, whole-at) {
+		if !f.whole.fits(at, whole, fresh) {
 			return false
 		}
 		at = whole
 		fresh++
 	}
-	return f.whole.fits(at, fresh, end-at)
+	return f.whole.fits(at, end, fresh)
 }
 
 // takeShared books j on the chosen nodes from at to end.

@@ -54,6 +54,7 @@ type scratch struct {
 	userTests []int32
 	slots     []int32 // the nodes of a job on shared nodes
 	room      room
+	hope      hope
 }
 
 // New returns a simulation of jobs on the cluster cfg, at the first submission.
