@@ -7,13 +7,15 @@ type hope struct {
 	last   cursor
 	until  int64 // end of its limit, if it starts now
 	margin int32 // at least so many nodes are idle until then beside its own
+	slots  int   // given in this pass
+	again  int   // at so many it is looked at again
 }
 
 // hopeful finds the last job that the pass may come to and that is small enough
 // for what is idle; false if there is none.
 func (s *Sim) hopeful(p *pool, r *planRules) (some bool) {
 	h := &s.scratch.hope
-	h.last, h.margin = p.queue.nth(p.queue.len()), -1
+	*h = hope{last: p.queue.nth(p.queue.len()), margin: -1}
 	if p.preempts {
 		return true
 	}
@@ -28,17 +30,19 @@ func (s *Sim) hopeful(p *pool, r *planRules) (some bool) {
 func (s *Sim) mostNodes(p *pool) int32 { return p.free + s.freedNow(p) + int32(len(p.shared.slots)) }
 
 // stillHopeful moves the hope forward to a job that could still start now; false
-// if there is none from c on.
+// if there is none from c on. The longer a pass has gone on, the more rarely it
+// looks: at worst the pass tests a few jobs in vain.
 func (s *Sim) stillHopeful(p *pool, c cursor) bool {
 	h := &s.scratch.hope
 	for !h.last.before(c) {
-		if p.preempts || h.margin >= 0 {
+		if p.preempts || h.margin >= 0 || h.slots < h.again {
 			return true
 		}
 		w := p.queue.at(h.last)
 		h.until = s.now + w.limit
 		h.margin = s.scratch.plan.margin(p, s.job(w.ref), h.until)
 		if h.margin >= 0 {
+			h.again = h.slots + h.slots/4
 			return true
 		}
 		if h.last == (cursor{}) {
@@ -54,6 +58,7 @@ func (s *Sim) stillHopeful(p *pool, c cursor) bool {
 
 // booked notes that a job has a slot that begins at the instant at.
 func (h *hope) booked(at int64, j *job) {
+	h.slots++
 	if at < h.until {
 		h.margin -= j.nodes
 	}

@@ -10,6 +10,7 @@ type plan struct {
 	whole profile
 	step  position    // of whole, where the job fits that earliest was last asked for
 	hints [hints]hint // the last job's, and by shape
+	lows  []low       // of whole; empty after a change
 
 	slots    []slotPlan
 	instants []int64 // at which anything changes, ascending; only where nodes are shared
@@ -42,12 +43,20 @@ type hint struct {
 	at     int64
 }
 
-const hints = 1 + 32
+const (
+	hintBits = 6
+	hints    = 1 + 1<<hintBits
+)
+
+// shapeHash spreads shapes by Fibonacci hashing (Knuth, TAOCP 3, 6.4).
+func shapeHash(nodes int32, length int64) uint64 {
+	return (uint64(length) ^ uint64(nodes)<<44) * 0x9E3779B97F4A7C15 >> (64 - hintBits)
+}
 
 // build makes the plan of the running jobs, but those without, each to the end
 // of its limit on the grid res.
 func (f *plan) build(s *Sim, p *pool, res int64, without []running) {
-	f.now, f.hints = s.now, [hints]hint{}
+	f.now, f.hints, f.lows = s.now, [hints]hint{}, f.lows[:0]
 	switch {
 	case p.sharing || len(without) > 0:
 		f.buildShared(s, p, res, without)
@@ -94,9 +103,9 @@ func (f *plan) earliest(p *pool, j *job, length int64) (int64, []int32) {
 func (f *plan) earliestWhole(nodes int32, length int64) int64 {
 	from := f.now
 	if last := &f.hints[0]; last.nodes <= nodes && last.length <= length {
-		from = max(from, last.at)
+		from = last.at
 	}
-	same := &f.hints[1+(uint32(nodes)+uint32(length>>24)*7)%(hints-1)]
+	same := &f.hints[1+shapeHash(nodes, length)]
 	if same.nodes == nodes && same.length == length {
 		from = max(from, same.at)
 	}
@@ -115,19 +124,27 @@ func (f *plan) earliestWhole(nodes int32, length int64) int64 {
 // the job; negative if it does not fit. On shared nodes that is not counted: it
 // is 0 or -1.
 func (f *plan) margin(p *pool, j *job, until int64) int32 {
-	if !j.shares(p.gpus) {
-		return f.whole.least(f.now, until, j.nodes) - j.nodes
+	if j.shares(p.gpus) {
+		if _, ok := f.choose(j, f.now, until); ok {
+			return 0
+		}
+		return -1
 	}
-	if _, ok := f.choose(j, f.now, until); ok {
-		return 0
+	if len(f.lows) == 0 {
+		f.lows = f.whole.appendLows(f.lows)
 	}
-	return -1
+	k := len(f.lows) - 1
+	for f.lows[k].at >= until {
+		k--
+	}
+	return f.lows[k].free - j.nodes
 }
 
 // book gives the job, for which earliest was asked last, its nodes from at to
 // end. physical names the slots of the
 // pool that a job which has started now is on.
 func (f *plan) book(p *pool, j *job, at, end int64, chosen, physical []int32) {
+	f.lows = f.lows[:0]
 	if p.sharing {
 		f.note(at)
 		f.note(end)

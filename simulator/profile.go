@@ -11,6 +11,7 @@ type profile struct {
 }
 
 type part struct {
+	from  int64   // the first of at
 	at    []int64 // ascending
 	delta []int32 // change at each instant; the very first is the value there
 	sum   int32   // of delta
@@ -40,7 +41,7 @@ func (f *profile) reset(now int64, free int32) {
 // begin makes the first step, which no other precedes, the value from now on.
 func (f *profile) begin(now int64, free int32) {
 	p := &f.parts[0]
-	p.at[0] = now
+	p.from, p.at[0] = now, now
 	p.add(0, free-p.delta[0])
 }
 
@@ -97,6 +98,9 @@ func (f *profile) firstWith(c position, n int32) position {
 func (f *profile) firstBelow(c position, n int32, end int64) (position, bool) {
 	for ; c.part < len(f.parts); c.part, c.i = c.part+1, 0 {
 		p := &f.parts[c.part]
+		if p.from >= end {
+			return c, false
+		}
 		if c.i == 0 && f.isLong() && (c.before+p.least >= n || (p.tighten() && c.before+p.least >= n)) {
 			c.before += p.sum
 			continue
@@ -123,30 +127,45 @@ func (f *profile) fits(start, end int64, n int32) bool {
 	return !below
 }
 
-// least returns the least value from start, not before the profile's, to end, or
-// any that is less than enough.
-func (f *profile) least(start, end int64, enough int32) int32 {
-	c := f.find(start)
-	least := int32(math.MaxInt32)
-	for ; c.part < len(f.parts); c.part, c.i = c.part+1, 0 {
-		p := &f.parts[c.part]
-		if c.i == 0 && f.isLong() && c.part+1 < len(f.parts) && f.parts[c.part+1].at[0] <= end {
-			p.tighten()
-			least = min(least, c.before+p.least)
-			c.before += p.sum
-			if least < enough {
-				return least
-			}
+// low is an instant from which less is free than ever before.
+type low struct {
+	at   int64
+	free int32
+}
+
+// appendLows appends the profile's start and its lows, down to 0, to lows.
+func (f *profile) appendLows(lows []low) []low {
+	least, free := int32(math.MaxInt32), int32(0)
+	for k := range f.parts {
+		p := &f.parts[k]
+		if f.isLong() && (free+p.least >= least || (p.tighten() && free+p.least >= least)) {
+			free += p.sum
 			continue
 		}
+		for i, d := range p.delta {
+			if free += d; free < least {
+				least = free
+				lows = append(lows, low{p.at[i], free})
+			}
+		}
+		if least <= 0 {
+			break
+		}
+	}
+	return lows
+}
+
+// least returns the least value from start, not before the profile's, to end.
+func (f *profile) least(start, end int64) int32 {
+	least := int32(math.MaxInt32)
+	for c := f.find(start); c.part < len(f.parts); c.part, c.i = c.part+1, 0 {
+		p := &f.parts[c.part]
 		for ; c.i < len(p.at); c.i++ {
 			if p.at[c.i] >= end {
 				return least
 			}
 			c.before += p.delta[c.i]
-			if least = min(least, c.before); least < enough {
-				return least
-			}
+			least = min(least, c.before)
 		}
 	}
 	return least
@@ -216,7 +235,8 @@ func (f *profile) forget(now int64) {
 	n := copy(p.at, p.at[c.i:])
 	copy(p.delta, p.delta[c.i:])
 	p.at, p.delta = p.at[:n], p.delta[:n]
-	p.at[0] = max(p.at[0], now)
+	p.from = max(p.at[0], now)
+	p.at[0] = p.from
 	p.delta[0] += c.before
 	p.measure()
 }

@@ -26,7 +26,7 @@ func (f *profile) find(at int64) position {
 func (f *profile) partOf(at int64) int {
 	lo, hi := 0, len(f.parts)
 	for hi-lo > 1 {
-		if mid := int(uint(lo+hi) / 2); f.parts[mid].at[0] <= at {
+		if mid := int(uint(lo+hi) / 2); f.parts[mid].from <= at {
 			lo = mid
 		} else {
 			hi = mid
@@ -52,7 +52,7 @@ func (p *part) stepOf(at int64) int {
 func (f *profile) open(k int, at int64, delta int32) {
 	f.parts = openAt(f.parts, k)
 	p := &f.parts[k]
-	p.at, p.delta = append(p.at[:0], at), append(p.delta[:0], delta)
+	p.from, p.at, p.delta = at, append(p.at[:0], at), append(p.delta[:0], delta)
 	p.measure()
 }
 
@@ -62,6 +62,7 @@ func (f *profile) halve(k int) {
 	p, q := &f.parts[k], &f.parts[k+1]
 	half := len(p.at) / 2
 	q.at, q.delta = append(q.at[:0], p.at[half:]...), append(q.delta[:0], p.delta[half:]...)
+	q.from = q.at[0]
 	p.at, p.delta = p.at[:half], p.delta[:half]
 	p.measure()
 	q.measure()
@@ -75,6 +76,7 @@ func (f *profile) remove(k, i int) {
 		return
 	}
 	p.at, p.delta = slices.Delete(p.at, i, i+1), slices.Delete(p.delta, i, i+1)
+	p.from = p.at[0]
 }
 
 // tighten makes loose bounds exact, and reports whether they were loose.

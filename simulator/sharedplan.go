@@ -101,7 +101,7 @@ func (f *plan) choose(j *job, at, end int64) ([]int32, bool) {
 	}
 	slices.SortStableFunc(f.chosen, func(a, b int32) int {
 		x, y := &f.slots[a], &f.slots[b]
-		return cmp.Or(cmp.Compare(min(y.whole, end), min(x.whole, end)), cmp.Compare(x.gpus.least(at, at+1, 0), y.gpus.least(at, at+1, 0)))
+		return cmp.Or(cmp.Compare(min(y.whole, end), min(x.whole, end)), cmp.Compare(x.gpus.least(at, at+1), y.gpus.least(at, at+1)))
 	})
 	f.chosen = f.chosen[:min(len(f.chosen), int(j.nodes))]
 	if !f.wholeNodesSuffice(j.nodes-int32(len(f.chosen)), at, end) {
