@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -103,6 +104,13 @@ func compile(j *Job) job {
 	set(hasSingleton, j.Singleton != 0)
 	set(fails, j.Fails || j.Run > j.Limit)
 	return k
+}
+
+// clone returns a copy that the caller's later changes do not reach.
+func (j *Job) clone() *Job {
+	c := *j
+	c.After = slices.Clone(j.After)
+	return &c
 }
 
 // shares reports whether the job takes less than whole nodes of that many GPUs.

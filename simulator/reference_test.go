@@ -78,9 +78,10 @@ func referenceStarts(tb testing.TB, path string) map[int64]int64 {
 	return want
 }
 
+const kth, lublin = "traces/KTH-SP2-1996.swf", "traces/lublin-256.swf"
+
 func TestScheduleAgreesJobByJobWithTheReferenceSimulators(t *testing.T) {
 	t.Parallel()
-	const kth, lublin = "traces/KTH-SP2-1996.swf", "traces/lublin-256.swf"
 	tests := []struct {
 		reference, trace string
 		nodes            int64

@@ -1,6 +1,10 @@
 package simulator
 
-import "github.com/segue-project/segue"
+import (
+	"slices"
+
+	"github.com/segue-project/segue"
+)
 
 // Attempt is one run of a job that did not count: it was preempted or its
 // nodes failed.
@@ -44,7 +48,7 @@ func (s *Sim) Result() Result {
 		return Result{}
 	}
 	n := len(s.record.outcomes)
-	r := Result{Starts: make([]segue.Time, n), Ends: make([]segue.Time, n), Attempts: s.record.attempts}
+	r := Result{Starts: make([]segue.Time, n), Ends: make([]segue.Time, n), Attempts: slices.Clone(s.record.attempts)}
 	for i, o := range s.record.outcomes {
 		r.Starts[i], r.Ends[i] = segue.Time(o.start), segue.Time(o.end)
 	}

@@ -26,8 +26,7 @@ func (s *Sim) Submit(j Job) (Ref, error) {
 	}
 	in := injected{job: compile(&j), outcome: untouched}
 	if in.flags&isRare != 0 {
-		rare := j
-		in.rare = &rare
+		in.rare = j.clone()
 	}
 	for _, d := range j.After {
 		if i := int(d.Job) - len(s.table.jobs); i >= 0 {

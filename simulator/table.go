@@ -34,7 +34,7 @@ func newTable(c *conf, jobs []Job) (*table, error) {
 		t.order[i] = Ref(i)
 		t.users = max(t.users, int(jobs[i].User)+1)
 		if t.jobs[i].flags&isRare != 0 {
-			t.addRare(Ref(i), jobs[i])
+			t.addRare(Ref(i), jobs[i].clone())
 		}
 	}
 	if !slices.IsSortedFunc(t.jobs, func(a, b job) int { return cmp.Compare(a.submit, b.submit) }) {
@@ -47,8 +47,8 @@ func newTable(c *conf, jobs []Job) (*table, error) {
 	return t, nil
 }
 
-func (t *table) addRare(ref Ref, j Job) {
-	t.rare[ref] = &j
+func (t *table) addRare(ref Ref, j *Job) {
+	t.rare[ref] = j
 	if j.CancelAt != 0 {
 		t.cancels = append(t.cancels, cancelEvent{int64(j.CancelAt), ref})
 	}
