@@ -14,11 +14,11 @@ import (
 // BenchmarkReplay replays real and synthetic histories. The simulator is
 // single-threaded, so that jobs/s are those of one core.
 func BenchmarkReplay(b *testing.B) {
-	b.Run("Lonestar6/slurm", func(b *testing.B) { replay(b, ls6Cluster(76), ls6Jobs(b, 76)) })
+	b.Run("Lonestar6/slurm", func(b *testing.B) { replay(b, ls6Cluster(), ls6Jobs(b)) })
 	b.Run("Lonestar6/slurm-and-a-cap", func(b *testing.B) {
-		cfg := ls6Cluster(76)
+		cfg := ls6Cluster()
 		cfg.Limits.MaxRunningJobs = 8
-		replay(b, cfg, ls6Jobs(b, 76))
+		replay(b, cfg, ls6Jobs(b))
 	})
 	b.Run("KTH-SP2/none", func(b *testing.B) { replaySWF(b, kth, 100, simulator.NoBackfill) })
 	b.Run("KTH-SP2/easy", func(b *testing.B) { replaySWF(b, kth, 100, simulator.EASY) })
@@ -132,8 +132,8 @@ func perSecond(b *testing.B, n int, unit string) {
 // congestedLonestar6 returns the day's beginning with the most jobs waiting.
 func congestedLonestar6(b *testing.B) *simulator.Sim {
 	b.Helper()
-	jobs := ls6Jobs(b, 76)
-	s, err := simulator.New(ls6Cluster(76), jobs)
+	jobs := ls6Jobs(b)
+	s, err := simulator.New(ls6Cluster(), jobs)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,7 +18,8 @@
 // [PerInstant] events): ends, outages, releases of held jobs, cancellations,
 // submissions, one scheduling pass. [PerEvent] takes submissions before ends
 // and makes a pass after each single event; a running job whose estimated end
-// is now counts as free then.
+// is now counts as free then. docs/simulator.md lists the rules, what a real
+// Slurm does otherwise, and the speed.
 //
 //	arrivals ─┐
 //	releases ─┼─> queue (by priority) ─> main pass ─> backfill pass ─> running ─> ended
@@ -30,5 +31,6 @@
 // It performs no I/O, reads no clock and starts no goroutine; equal inputs give
 // equal schedules. It does not know why a user submits: arrivals are given.
 //
-// Start reading at sim.go (the loop), then pass.go, easy.go and slurm.go.
+// Start reading at sim.go (the loop), then pass.go, easy.go and slurm.go;
+// testdata/scenarios tells what each feature does.
 package simulator

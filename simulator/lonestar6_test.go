@@ -56,9 +56,12 @@ func number64(tb testing.TB, text string) int64 {
 	return v
 }
 
-func ls6Jobs(tb testing.TB, nodes int) []simulator.Job {
+// ls6Nodes is the number of nodes with which a replay comes nearest to the log.
+const ls6Nodes = 76
+
+func ls6Jobs(tb testing.TB) []simulator.Job {
 	tb.Helper()
-	w, err := simulator.FromHistory(ls6History(tb), nodes)
+	w, err := simulator.FromHistory(ls6History(tb), ls6Nodes)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -67,9 +70,9 @@ func ls6Jobs(tb testing.TB, nodes int) []simulator.Job {
 
 // ls6Cluster is Lonestar6 under the scheduler of the published provisioner's
 // simulator.
-func ls6Cluster(nodes int) simulator.Config {
+func ls6Cluster() simulator.Config {
 	return simulator.Config{
-		Pools:    []simulator.Pool{{Name: "gpu-a100", Nodes: nodes, GPUsPerNode: 3}},
+		Pools:    []simulator.Pool{{Name: "gpu-a100", Nodes: ls6Nodes, GPUsPerNode: 3}},
 		Backfill: simulator.SlurmBackfill, Slurm: simulator.Published(), Order: simulator.PublishedOrder(),
 	}
 }

@@ -80,30 +80,34 @@ func referenceStarts(tb testing.TB, path string) map[int64]int64 {
 
 const kth, lublin = "traces/KTH-SP2-1996.swf", "traces/lublin-256.swf"
 
+// references are the reference schedules, with the mean wait in seconds and the
+// mean bounded slowdown that their README prints.
+var references = []struct {
+	name, trace    string
+	nodes          int64
+	backfill       simulator.Backfill
+	events         simulator.Events
+	clairvoyant    bool // the scheduler knows the run time
+	wait, slowdown string
+}{
+	{"kth-sp2.fcfs", kth, 100, simulator.NoBackfill, simulator.PerInstant, false, "354002.3164", "6818.585291"},
+	{"kth-sp2.easy.per-instant", kth, 100, simulator.EASY, simulator.PerInstant, false, "6887.6532", "92.788242"},
+	{"kth-sp2.easy.per-event", kth, 100, simulator.EASY, simulator.PerEvent, false, "6889.9387", "92.677016"},
+	{"kth-sp2.easy-clairvoyant.per-event", kth, 100, simulator.EASY, simulator.PerEvent, true, "6305.0491", "70.634980"},
+	{"kth-sp2.conservative.per-event", kth, 100, simulator.Conservative, simulator.PerEvent, false, "7340.6428", "88.895309"},
+	{"lublin-256.fcfs", lublin, 256, simulator.NoBackfill, simulator.PerInstant, false, "2388443.7601", "66502.475529"},
+	{"lublin-256.easy", lublin, 256, simulator.EASY, simulator.PerInstant, false, "97155.9945", "590.053777"},
+	{"lublin-256.easy", lublin, 256, simulator.EASY, simulator.PerEvent, false, "97155.9945", "590.053777"},
+	{"lublin-256.conservative.per-event", lublin, 256, simulator.Conservative, simulator.PerEvent, false, "131567.5089", "489.201322"},
+}
+
 func TestScheduleAgreesJobByJobWithTheReferenceSimulators(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		reference, trace string
-		nodes            int64
-		backfill         simulator.Backfill
-		events           simulator.Events
-		clairvoyant      bool // the scheduler knows the run time
-	}{
-		{"kth-sp2.fcfs", kth, 100, simulator.NoBackfill, simulator.PerInstant, false},
-		{"kth-sp2.easy.per-instant", kth, 100, simulator.EASY, simulator.PerInstant, false},
-		{"kth-sp2.easy.per-event", kth, 100, simulator.EASY, simulator.PerEvent, false},
-		{"kth-sp2.easy-clairvoyant.per-event", kth, 100, simulator.EASY, simulator.PerEvent, true},
-		{"kth-sp2.conservative.per-event", kth, 100, simulator.Conservative, simulator.PerEvent, false},
-		{"lublin-256.fcfs", lublin, 256, simulator.NoBackfill, simulator.PerInstant, false},
-		{"lublin-256.easy", lublin, 256, simulator.EASY, simulator.PerInstant, false},
-		{"lublin-256.easy", lublin, 256, simulator.EASY, simulator.PerEvent, false},
-		{"lublin-256.conservative.per-event", lublin, 256, simulator.Conservative, simulator.PerEvent, false},
-	}
-	for _, tt := range tests {
-		t.Run(fmt.Sprintf("%s/%d", tt.reference, tt.events), func(t *testing.T) {
+	for _, tt := range references {
+		t.Run(fmt.Sprintf("%s/%d", tt.name, tt.events), func(t *testing.T) {
 			t.Parallel()
 			jobs, ids := swfJobs(t, shared.Path(t, tt.trace), tt.nodes)
-			want := referenceStarts(t, shared.Path(t, "reference/"+tt.reference+".csv.gz"))
+			want := referenceStarts(t, shared.Path(t, "reference/"+tt.name+".csv.gz"))
 			if tt.clairvoyant {
 				for i := range jobs {
 					jobs[i].Limit = jobs[i].Run
@@ -131,6 +135,16 @@ func TestScheduleAgreesJobByJobWithTheReferenceSimulators(t *testing.T) {
 			}
 			if differ > 0 {
 				t.Errorf("%d of %d starts differ", differ, len(ids))
+			}
+			summary, err := simulator.Summarise(cfg, jobs, got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wait := fmt.Sprintf("%.4f", summary.All.Wait.Mean.Seconds()); wait != tt.wait {
+				t.Errorf("mean wait %s s, want %s", wait, tt.wait)
+			}
+			if slowdown := fmt.Sprintf("%.6f", summary.All.Slowdown); slowdown != tt.slowdown {
+				t.Errorf("mean bounded slowdown %s, want %s", slowdown, tt.slowdown)
 			}
 		})
 	}

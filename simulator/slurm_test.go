@@ -45,13 +45,13 @@ func TestPassesThatAreSkippedWouldHaveStartedNothing(t *testing.T) {
 
 func TestPassesThatAreSkippedWouldHaveStartedNothingOnLonestar6(t *testing.T) {
 	t.Parallel()
-	jobs := ls6Jobs(t, 76)[:3000]
+	jobs := ls6Jobs(t)[:3000]
 	for name, slurm := range map[string]simulator.SlurmParameters{
 		"as published": simulator.Published(), "with Slurm's defaults": {}, "with few tests": {MaxJobTest: 20, MaxJobUser: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg := ls6Cluster(76)
+			cfg := ls6Cluster()
 			cfg.Slurm = slurm
 			cfg.Slurm.QueueDepth = 10_000
 			got, err := simulator.Replay(cfg, jobs, nil)
