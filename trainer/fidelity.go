@@ -299,3 +299,12 @@ func (s *study) months(starts []segue.Time) []Group {
 }
 
 func monthOf(t segue.Time) string { return t.Std().Format("2006-01") }
+
+// quantileOf returns the p-quantile of sorted values, interpolated linearly
+// (type 7 of Hyndman and Fan).
+func quantileOf(sorted []float64, p float64) evaluation.Number {
+	pos := p * float64(len(sorted)-1)
+	lo := int(pos)
+	hi := min(lo+1, len(sorted)-1)
+	return evaluation.Number(sorted[lo] + (pos-float64(lo))*(sorted[hi]-sorted[lo]))
+}

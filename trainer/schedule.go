@@ -3,7 +3,6 @@ package trainer
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/evaluation"
@@ -53,10 +52,9 @@ type Usage struct {
 	Busy, Out, Requested int
 }
 
-const shortestRun = 10 * time.Second // of the bounded slowdown
-
-// Measure returns what the replay r came to.
-func Measure(r Replay, result simulator.Result) Schedule {
+// Measure returns what the replay r came to. The error is of kind Invalid: a
+// replay that could not have been made.
+func Measure(r Replay, result simulator.Result) (Schedule, error) {
 	s := Schedule{Jobs: len(r.Jobs), Nodes: r.Cluster.Pools[0].Nodes, First: segue.Never, Last: segue.NoTime}
 	m := measuring{replay: r, result: result}
 	for i := range r.Jobs {
@@ -69,18 +67,33 @@ func Measure(r Replay, result simulator.Result) Schedule {
 		s.Last = max(s.Last, result.Ends[i])
 	}
 	if len(m.done) == 0 {
-		return s
+		return s, nil
 	}
 	s.MakespanHours = evaluation.Number(s.Last.Sub(s.First).Hours())
 	s.Usage = m.usage()
 	s.Utilisation = m.utilisation(s)
-	demand := demandAtSubmission(s, r.Jobs)
-	s.All = m.class("all jobs", func(int) bool { return true })
-	s.Loads = m.classes([]bound{{"light: less than the nodes in service", 1}, {"medium: up to twice that", 2}, {"heavy: more", 0}},
-		func(i int) float64 { return demand[i] })
-	s.Sizes = m.classes([]bound{{"1 node", 2}, {"2 to 8 nodes", 9}, {"9 to 64 nodes", 65}, {"65 nodes and more", 0}},
-		func(i int) float64 { return float64(r.Jobs[i].Nodes) })
-	return s
+	summary, err := simulator.Summarise(r.Cluster, r.Jobs, result)
+	if err != nil {
+		return s, err
+	}
+	s.All, s.Loads, s.Sizes = classOf(summary.All), classesOf(summary.Loads), classesOf(summary.Sizes)
+	return s, nil
+}
+
+func classesOf(classes []simulator.Class) []JobClass {
+	var list []JobClass
+	for _, c := range classes {
+		list = append(list, classOf(c))
+	}
+	return list
+}
+
+func classOf(c simulator.Class) JobClass {
+	return JobClass{
+		Name: c.Name, Jobs: c.Jobs, NodeHours: evaluation.Number(c.NodeHours), Slowdown: evaluation.Number(c.Slowdown),
+		MeanWait: evaluation.Number(c.Wait.Mean.Hours()), P50: evaluation.Number(c.Wait.P50.Hours()),
+		P90: evaluation.Number(c.Wait.P90.Hours()), P99: evaluation.Number(c.Wait.P99.Hours()),
+	}
 }
 
 // measuring is a measurement under way.
@@ -88,65 +101,6 @@ type measuring struct {
 	replay Replay
 	result simulator.Result
 	done   []int // jobs that started and ended
-}
-
-// bound is a class of the values below below, 0 for all that are left.
-type bound struct {
-	name  string
-	below float64
-}
-
-// classes returns the classes that hold jobs.
-func (m *measuring) classes(bounds []bound, value func(i int) float64) []JobClass {
-	var list []JobClass
-	for k, b := range bounds {
-		c := m.class(b.name, func(i int) bool {
-			v := value(i)
-			return (b.below == 0 || v < b.below) && (k == 0 || v >= bounds[k-1].below)
-		})
-		if c.Jobs > 0 {
-			list = append(list, c)
-		}
-	}
-	return list
-}
-
-func (m *measuring) class(name string, selected func(i int) bool) JobClass {
-	c := JobClass{Name: name}
-	var waits []float64
-	var nodeHours, slowdown float64
-	for _, i := range m.done {
-		if !selected(i) {
-			continue
-		}
-		j := &m.replay.Jobs[i]
-		wait, run := m.result.Starts[i].Sub(j.Submit), m.result.Ends[i].Sub(m.result.Starts[i])
-		waits = append(waits, wait.Hours())
-		nodeHours += float64(j.Nodes) * run.Hours()
-		slowdown += max(1, (wait+run).Seconds()/max(run, shortestRun).Seconds())
-	}
-	c.Jobs = len(waits)
-	if c.Jobs == 0 {
-		return c
-	}
-	slices.Sort(waits)
-	sum := 0.0
-	for _, w := range waits {
-		sum += w
-	}
-	n := float64(c.Jobs)
-	c.NodeHours, c.MeanWait, c.Slowdown = evaluation.Number(nodeHours), evaluation.Number(sum/n), evaluation.Number(slowdown/n)
-	c.P50, c.P90, c.P99 = quantileOf(waits, 0.5), quantileOf(waits, 0.9), quantileOf(waits, 0.99)
-	return c
-}
-
-// quantileOf returns the p-quantile of sorted values, interpolated linearly
-// (type 7 of Hyndman and Fan).
-func quantileOf(sorted []float64, p float64) evaluation.Number {
-	pos := p * float64(len(sorted)-1)
-	lo := int(pos)
-	hi := min(lo+1, len(sorted)-1)
-	return evaluation.Number(sorted[lo] + (pos-float64(lo))*(sorted[hi]-sorted[lo]))
 }
 
 // usage returns the state of the cluster at every instant at which it changes,
@@ -188,19 +142,4 @@ func (m *measuring) utilisation(s Schedule) evaluation.Number {
 		served += hours * float64(max(s.Nodes-s.Usage[k].Out, s.Usage[k].Busy))
 	}
 	return evaluation.Number(used / served)
-}
-
-// demandAtSubmission returns, by job, the nodes that were busy or asked for just
-// before its submission, as a multiple of those in service.
-func demandAtSubmission(s Schedule, jobs []simulator.Job) []float64 {
-	demand := make([]float64, len(jobs))
-	for i := range jobs {
-		k, _ := slices.BinarySearchFunc(s.Usage, jobs[i].Submit, func(u Usage, t segue.Time) int { return cmp.Compare(u.At, t) })
-		if k == 0 {
-			continue
-		}
-		before := s.Usage[k-1]
-		demand[i] = float64(before.Busy+before.Requested) / float64(max(s.Nodes-before.Out, 1))
-	}
-	return demand
 }

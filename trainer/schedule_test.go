@@ -22,16 +22,19 @@ func TestScheduleByHand(t *testing.T) {
 			Outages: []simulator.Outage{{From: h(6), Until: h(8), Nodes: 2, Drain: true}},
 		},
 		Jobs: []simulator.Job{
-			{Submit: h(0), Nodes: 4, Run: 4 * time.Hour},
-			{Submit: h(1), Nodes: 2, Run: time.Hour},
-			{Submit: h(2), Nodes: 1, Run: 6 * time.Hour},
-			{Submit: h(3), Nodes: 1, Run: time.Hour}, // never starts
+			{Submit: h(0), Nodes: 4, Run: 4 * time.Hour, Limit: 8 * time.Hour},
+			{Submit: h(1), Nodes: 2, Run: time.Hour, Limit: 8 * time.Hour},
+			{Submit: h(2), Nodes: 1, Run: 6 * time.Hour, Limit: 8 * time.Hour},
+			{Submit: h(3), Nodes: 1, Run: time.Hour, Limit: 8 * time.Hour}, // never starts
 		},
 	}
-	got := Measure(r, simulator.Result{
+	got, err := Measure(r, simulator.Result{
 		Starts: []segue.Time{h(0), h(4), h(4), segue.NoTime},
 		Ends:   []segue.Time{h(4), h(5), h(10), segue.NoTime},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := Schedule{
 		Jobs: 4, Nodes: 4, Unfinished: 1, First: h(0), Last: h(10), MakespanHours: 10,
 		Utilisation: 24.0 / 36, // 16 + 2 + 6 of 4 x 10 - 2 x 2 node hours
@@ -63,8 +66,8 @@ func TestScheduleByHand(t *testing.T) {
 func TestScheduleOfNothing(t *testing.T) {
 	t.Parallel()
 	r := Replay{Cluster: simulator.Config{Pools: []simulator.Pool{{Nodes: 4}}}}
-	if got := Measure(r, simulator.Result{}); got.Jobs != 0 || got.All.Jobs != 0 || len(got.Usage) > 0 {
-		t.Errorf("schedule is %+v, want an empty one", got)
+	if got, err := Measure(r, simulator.Result{}); err != nil || got.Jobs != 0 || got.All.Jobs != 0 || len(got.Usage) > 0 {
+		t.Errorf("schedule is %+v and the error %v, want an empty one and none", got, err)
 	}
 }
 
@@ -97,7 +100,10 @@ func TestScheduleAgreesWithThePublishedMeans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := Measure(replays[0], result)
+			s, err := Measure(replays[0], result)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if got := float64(s.All.MeanWait) * 3600; math.Abs(got-tt.wait) > 1e-4 {
 				t.Errorf("mean wait is %.4f s, want %.4f", got, tt.wait)
 			}

@@ -77,7 +77,10 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	schedule := trainer.Measure(r, result)
+	schedule, err := trainer.Measure(r, result)
+	if err != nil {
+		return err
+	}
 	if f.svg != "" {
 		if err := writeSVG(f.svg, drawSchedule(r, schedule)); err != nil {
 			return err
