@@ -28,7 +28,9 @@ var impureImports = map[string]string{
 }
 
 // brainModules are the other modules that a brain may import: each is pure.
-var brainModules = []string{"gonum.org/v1/gonum"}
+// leaves is, in what predictor/trees calls: it opens files only in its
+// ...FromFile functions, and starts goroutines only to predict many rows.
+var brainModules = []string{"gonum.org/v1/gonum", "github.com/dmitryikh/leaves"}
 
 // impureNames are names of otherwise pure packages that no brain uses.
 var impureNames = map[string]map[string]string{
