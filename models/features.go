@@ -1,8 +1,6 @@
 package models
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,18 +11,8 @@ import (
 // Features is the input of a model: the names of the features in the order in
 // which its trees and networks read them.
 type Features struct {
-	SHA256 string   `json:"sha256"` // [FeatureHash] of the names; Write sets it
+	SHA256 string   `json:"sha256"` // predictor.FeatureHash of the names; Write sets it
 	Names  []string `json:"names"`
-}
-
-// FeatureHash returns the SHA-256 of the names in their order, each followed by
-// a line feed, in lower-case hexadecimal.
-func FeatureHash(names []string) string {
-	h := sha256.New()
-	for _, name := range names {
-		fmt.Fprintf(h, "%s\n", name)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // CheckFeatures refuses the model when it was trained on other features than

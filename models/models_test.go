@@ -11,6 +11,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/models"
+	"github.com/segue-project/segue/predictor"
 )
 
 // noon of 1 March 2023.
@@ -68,7 +69,7 @@ func TestWrittenModelIsReadAsItWas(t *testing.T) {
 	if names := namesOf(got.Files); !slices.Equal(names, []string{"calibration.json", "empty", "moe-dqn.safetensors", "trees-wait.bin"}) {
 		t.Errorf("the manifest lists %q", names)
 	}
-	if got.Format != models.FormatVersion || got.Features.SHA256 != models.FeatureHash(want.Features.Names) {
+	if got.Format != models.FormatVersion || got.Features.SHA256 != predictor.FeatureHash(want.Features.Names) {
 		t.Errorf("format is %d and the features have the hash %s", got.Format, got.Features.SHA256)
 	}
 	want.Format, want.Files, want.Features.SHA256 = got.Format, got.Files, got.Features.SHA256

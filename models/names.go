@@ -15,6 +15,7 @@ const (
 // The files that models usually have, and what they are for. A model may have
 // others: the manifest lists them all.
 const (
+	IndexFile       = "learned.json"     // what the other files are, for package learned
 	CalibrationFile = "calibration.json" // conformal corrections of the forecast
 	DriftFile       = "drift.json"       // what inputs training saw
 	ReportFile      = "report.html"      // the training report, for people

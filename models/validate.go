@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/predictor"
 )
 
 // The most that a model may hold. A real one has a dozen files of some
@@ -97,7 +98,7 @@ func (m *Manifest) validateFeatures() error {
 		}
 		seen[name] = true
 	}
-	if want := FeatureHash(m.Features.Names); m.Features.SHA256 != want {
+	if want := predictor.FeatureHash(m.Features.Names); m.Features.SHA256 != want {
 		return segue.Errorf(segue.Invalid, "features.sha256 is %q, but the names have %s", m.Features.SHA256, want)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/predictor"
 )
 
 // Write writes a model into the folder dir, which must not exist or be empty.
@@ -57,7 +58,7 @@ const tempName = ".segue-writing"
 // seal completes and checks the manifest and returns the text of manifest.json.
 func (m *Manifest) seal(files map[string][]byte) ([]byte, error) {
 	m.Format = FormatVersion
-	m.Features.SHA256 = FeatureHash(m.Features.Names)
+	m.Features.SHA256 = predictor.FeatureHash(m.Features.Names)
 	m.Files = nil
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		m.Files = append(m.Files, File{Name: name, Size: int64(len(files[name])), SHA256: sum(files[name])})
