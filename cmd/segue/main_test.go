@@ -26,7 +26,9 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "keys": keys},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "flip": flip, "keys": keys, "model": model,
+		},
 	})
 }
 

@@ -21,6 +21,7 @@ learns the queue from the cluster's own history and says when to submit.`,
 	root.AddCommand(
 		newAdviseCommand(),
 		newBacktestCommand(),
+		newModelsCommand(),
 		newOutcomeCommand(),
 		newSimulateCommand(),
 		newTraceCommand(),

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/models"
+)
+
+// modelsFlags are the flags of all commands of segue models.
+type modelsFlags struct{ dir string }
+
+func newModelsCommand() *cobra.Command {
+	var f modelsFlags
+	cmd := &cobra.Command{
+		Use:   "models",
+		Short: "Look at trained models, and say which one decides",
+		Long: `Models shows the trained models of a folder and changes which one is the
+champion, the model that decides. A model is a folder with a manifest; a model of
+which a single bit differs from its manifest is refused, and the message names
+the file (docs/models.md).`,
+	}
+	cmd.PersistentFlags().StringVar(&f.dir, "dir", "",
+		"folder of the models (default $XDG_DATA_HOME/segue/models, or ~/.local/share/segue/models)")
+	cmd.AddCommand(
+		newModelsDiffCommand(&f),
+		newModelsListCommand(&f),
+		newModelsPromoteCommand(&f),
+		newModelsRollbackCommand(&f),
+		newModelsShowCommand(&f),
+		newModelsVerifyCommand(&f),
+	)
+	return cmd
+}
+
+// registry returns the models of the folder that was asked for.
+func (f *modelsFlags) registry() (*models.Registry, error) {
+	dir := f.dir
+	if dir == "" {
+		data := os.Getenv("XDG_DATA_HOME")
+		if !filepath.IsAbs(data) { // which the XDG specification wants ignored
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return nil, segue.Errorf(segue.Invalid, "--dir is missing, and there is no home folder: %w", err)
+			}
+			data = filepath.Join(home, ".local", "share")
+		}
+		dir = filepath.Join(data, "segue", "models")
+	}
+	return models.NewRegistry(dir, func() segue.Time { return segue.TimeOf(time.Now()) }), nil
+}
+
+// stateOf says in a word or two what has become of a model.
+func stateOf(e models.Entry) string {
+	switch {
+	case e.Err != nil:
+		return "damaged"
+	case e.Champion:
+		return "champion"
+	case e.Last == nil:
+		return "new"
+	case e.Last.Action == models.Kept:
+		return "kept"
+	}
+	return "former champion"
+}
+
+// reasonOf returns why a model is what it is, empty when nothing was decided.
+func reasonOf(e models.Entry) string {
+	if e.Last == nil {
+		return ""
+	}
+	return e.Last.Reason
+}
+
+// day returns the UTC date of an instant.
+func day(i models.Instant) string { return i.Time().Std().Format(time.DateOnly) }
+
+// orDash returns a dash for an empty text.
+func orDash(text string) string { return cmp.Or(text, "-") }
