@@ -82,7 +82,7 @@ func TestLeavesAgreesWithLibxgboost(t *testing.T) {
 	t.Run("custom gradients", func(t *testing.T) {
 		t.Parallel()
 		m := matrix(t, data, parityCols)
-		b, err := xgboost.TrainWith(context.Background(), xgboost.Config{Rounds: 60, LearningRate: 0.3}, m, nil, pinball(0.9, labels), nil, nil)
+		b, err := xgboost.TrainWith(context.Background(), xgboost.Config{Rounds: 60, LearningRate: 0.3, Threads: 1}, m, nil, pinball(0.9, labels), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestParityNeedsTheShiftOfThresholds(t *testing.T) {
 	}
 	m := matrix(t, data, parityCols)
 	setTargets(t, m, xgboost.SquaredError, labels)
-	// The exact method puts thresholds midway, hist puts them on values.
+	// hist puts thresholds on values; exact would put them midway.
 	b := train(t, xgboost.Config{Rounds: 20}, m, nil)
 	if worst := disagreement(t, b, m, data, nil); worst > 1 {
 		t.Errorf("with the shift, worst disagreement: %.3g of what is allowed", worst)
@@ -201,8 +201,10 @@ func setTargets(t testing.TB, m *xgboost.Matrix, objective string, labels []floa
 	}
 }
 
+// train uses one thread unless cfg says more, as tests run beside each other.
 func train(t testing.TB, cfg xgboost.Config, rows, valid *xgboost.Matrix) *xgboost.Booster {
 	t.Helper()
+	cfg.Threads = max(cfg.Threads, 1)
 	b, err := xgboost.Train(context.Background(), cfg, rows, valid, nil)
 	if err != nil {
 		t.Fatal(err)
