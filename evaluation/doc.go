@@ -22,7 +22,8 @@
 //     test period and draws the intervals by a block bootstrap. [Roll] does so
 //     month after month.
 //
-// Forecasts are judged by [MeanPinball], [Coverage], [CRPS] and their kin.
+// [Judge] says whether a newly trained model takes the place of the one that
+// decides. Forecasts are judged by [MeanPinball], [Coverage], [CRPS] and their kin.
 //
 // The package never simulates, never trains and performs no I/O: the same
 // outcomes, seed and configuration give the same result. Start reading at
