@@ -270,7 +270,8 @@ func TestSubmitsAtTheLesserCostOrTheGreaterLogit(t *testing.T) {
 	}
 }
 
-func TestDecideAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts the allocations of the process
+// It counts the allocations of the whole process, and so runs alone.
+func TestDecideAllocatesNothing(t *testing.T) {
 	for _, kind := range []Kind{MLP, Mixture, Transformer} {
 		spec := small(kind, Dueling)
 		net := built(t, spec)
