@@ -150,6 +150,23 @@ func Families() []Family {
 	}
 }
 
+// ForecastFamilies returns the families that decide by the forecast of one
+// forecaster alone: its mean times a factor, and a quantile of it.
+func ForecastFamilies(forecaster string) []Family {
+	return []Family{
+		{
+			Rule{Name: forecaster + "-scaled", Forecaster: forecaster, Form: Scale},
+			grid(0, 4, 0.05),
+			"the mean wait that " + forecaster + " forecast, times a factor",
+		},
+		{
+			Rule{Name: forecaster + "-quantile", Forecaster: forecaster, Form: Quantile},
+			grid(0, 0.98, 0.02),
+			"a quantile of the waits that " + forecaster + " forecast",
+		},
+	}
+}
+
 // Planners are the names of the families that need nothing but their one tuned
 // parameter and know nothing that could not be known.
 func Planners() []string {

@@ -11,6 +11,7 @@ import (
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/outcomes"
 	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
 )
 
@@ -24,6 +25,8 @@ type BacktestConfig struct {
 	Prefer  segue.Preference // default balanced
 	// Families are the policies; default policy.Families().
 	Families []policy.Family
+	// Model adds the policies of a trained model; nil for none.
+	Model *learned.Model
 	// Rolling adds a rolling origin over the months before the end of the test
 	// period.
 	Rolling bool
@@ -94,12 +97,30 @@ func (c BacktestConfig) validate() error {
 func (c BacktestConfig) setup(r, known Replay) Setup {
 	s := Setup{
 		Cluster: r.Cluster, Jobs: r.Jobs, Pair: c.Pair, Grid: c.Grid, MonteCarlo: c.Monte, Workers: c.Workers, Known: &known.Cluster,
-		KnownJobs: known.Jobs, Forecasters: []string{},
+		KnownJobs: known.Jobs, Forecasters: []string{}, Describe: c.Model != nil,
 	}
 	for _, f := range c.Families {
 		s.Forecasters = append(s.Forecasters, f.Forecaster)
 	}
 	return s
+}
+
+// contenders returns the families' rules and the policies of the model.
+func (c BacktestConfig) contenders() []Contender {
+	var list []Contender
+	families := c.Families
+	if c.Model != nil {
+		families = slices.Concat(families, LearnedFamilies())
+	}
+	for _, f := range families {
+		list = append(list, Ruled(f))
+	}
+	if c.Model != nil {
+		for i := range c.Model.Policies {
+			list = append(list, Network(&c.Model.Policies[i]))
+		}
+	}
+	return list
 }
 
 // stressEvery thins the starts of the stress runs: their intervals are wide in
@@ -127,6 +148,7 @@ func Backtest(ctx context.Context, cfg BacktestConfig) (BacktestResult, error) {
 			b.measure.Planners = append(b.measure.Planners, f.Name)
 		}
 	}
+	b.contenders = cfg.contenders()
 	b.plan()
 	result, err := b.run(ctx)
 	if err != nil {
@@ -139,6 +161,7 @@ func Backtest(ctx context.Context, cfg BacktestConfig) (BacktestResult, error) {
 type backtest struct {
 	BacktestConfig
 	measure     evaluation.Config
+	contenders  []Contender
 	months      []evaluation.Split
 	done, total atomic.Int64
 }
@@ -202,7 +225,17 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 		if err != nil {
 			return result, err
 		}
-		trial := Trial(episodes, b.Families)
+		var seen []Turnout
+		if b.Model != nil {
+			if err := Foretell(episodes, b.Model.NewForecaster); err != nil {
+				return result, err
+			}
+			seen = Recalibrate(episodes, nil)
+		}
+		trial, err := Trial(episodes, b.contenders)
+		if err != nil {
+			return result, err
+		}
 		run, err := runOf("", b.Split, episodes, trial)
 		if err != nil {
 			return result, err
@@ -223,7 +256,7 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 			})
 		}
 		if b.Stress {
-			if err := b.stress(ctx, r, run.Tune, &result.Report); err != nil {
+			if err := b.stress(ctx, r, run.Tune, seen, &result.Report); err != nil {
 				return result, err
 			}
 		}
@@ -289,15 +322,26 @@ func (b *backtest) roll(episodes []Episode, trial evaluation.Trial, report *eval
 // stress scores the policies, tuned as before, on clusters that differ from
 // what the forecasters believe. A cluster without a start that can be judged is
 // left out.
-func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Trial, report *evaluation.Report) error {
+func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Trial, seen []Turnout, report *evaluation.Report) error {
+	before := slices.DeleteFunc(slices.Clone(seen), func(t Turnout) bool { return t.Known >= b.Split.Test.From })
 	for _, s := range b.stresses(known) {
 		changed := s.change(known, b.Split.Test)
 		episodes, err := b.collect(ctx, changed, known, b.stressStarts())
 		if err != nil {
 			return fmt.Errorf("stress %s: %w", s.name, err)
 		}
+		if b.Model != nil {
+			if err := Foretell(episodes, b.Model.NewForecaster); err != nil {
+				return fmt.Errorf("stress %s: %w", s.name, err)
+			}
+			Recalibrate(episodes, before)
+		}
 		name, what := s.describe(known)
-		test := Trial(episodes, b.Families).In(decided(episodes, b.Split.Test, b.Split.Embargo), 0)
+		trial, err := Trial(episodes, b.contenders)
+		if err != nil {
+			return fmt.Errorf("stress %s: %w", s.name, err)
+		}
+		test := trial.In(decided(episodes, b.Split.Test, b.Split.Embargo), 0)
 		if test.Len() == 0 {
 			continue
 		}

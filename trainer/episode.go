@@ -19,7 +19,22 @@ type Episode struct {
 	Curve outcomes.Curve
 	// Forecasts holds, by forecaster, one forecast per lead of the curve.
 	Forecasts map[string][]segue.Forecast
+	// Features holds, on request, the features at every lead of the curve: one
+	// row of predictor.FeatureNames after the other.
+	Features []float32
+	// Timeline is the cluster's hour by hour, shared by all episodes of a
+	// replay; nil without Features.
+	Timeline *Timeline
 }
+
+// FeaturesAt returns the features at the lead of that index.
+func (e *Episode) FeaturesAt(lead int) []float32 {
+	width := len(e.Features) / len(e.Curve.Leads)
+	return e.Features[lead*width : (lead+1)*width]
+}
+
+// At returns the instant of the lead of that index.
+func (e *Episode) At(lead int) segue.Time { return e.Curve.End.Add(-e.Curve.Leads[lead]) }
 
 // Starts returns the instants every step from the first to before the last.
 func Starts(from, until segue.Time, every time.Duration) []segue.Time {
@@ -46,10 +61,14 @@ func Collect(ctx context.Context, s Setup, starts []segue.Time, progress func(do
 	tasks := make(chan task)
 	episodes := make([]Episode, len(starts))
 	var done atomic.Int64
+	var timeline *Timeline
+	if s.Describe {
+		timeline = &Timeline{Width: len(predictor.SummaryNames())}
+	}
 	var workers sync.WaitGroup
 	for range s.Workers {
 		workers.Go(func() {
-			if err := work(ctx, s, tasks, episodes, func() {
+			if err := work(ctx, s, timeline, tasks, episodes, func() {
 				if n := done.Add(1); progress != nil {
 					progress(int(n))
 				}
@@ -58,7 +77,7 @@ func Collect(ctx context.Context, s Setup, starts []segue.Time, progress func(do
 			}
 		})
 	}
-	err := replay(ctx, s, starts, tasks)
+	err := replay(ctx, s, timeline, starts, tasks)
 	close(tasks)
 	workers.Wait()
 	if cause := context.Cause(ctx); cause != nil {
@@ -92,14 +111,20 @@ type task struct {
 }
 
 // replay runs the history once and hands a fork to the workers at each start.
-func replay(ctx context.Context, s Setup, starts []segue.Time, tasks chan<- task) error {
+// It fills the timeline, when there is one, to the end of the history.
+func replay(ctx context.Context, s Setup, timeline *Timeline, starts []segue.Time, tasks chan<- task) error {
 	cluster, err := simulator.New(s.Cluster, s.Jobs)
 	if err != nil {
 		return err
 	}
 	history := &predictor.History{}
 	cluster.Observe(&witness{cluster, history})
+	span := (Replay{Jobs: s.Jobs}).span()
+	if timeline != nil {
+		timeline.From = nextHour(span.From)
+	}
 	for i, at := range starts {
+		timeline.fill(cluster, s, at)
 		cluster.AdvanceTo(at)
 		select {
 		case tasks <- task{i, cluster.Fork(nil), history.Fork()}:
@@ -107,20 +132,26 @@ func replay(ctx context.Context, s Setup, starts []segue.Time, tasks chan<- task
 			return ctx.Err()
 		}
 	}
+	timeline.fill(cluster, s, span.To)
 	return nil
 }
 
 // work turns tasks into episodes.
-func work(ctx context.Context, s Setup, tasks <-chan task, episodes []Episode, finished func()) error {
+func work(ctx context.Context, s Setup, timeline *Timeline, tasks <-chan task, episodes []Episode, finished func()) error {
 	forecasters, err := s.forecasters()
 	if err != nil {
 		return err
 	}
 	link, request := s.link(), s.request()
 	var prober outcomes.Prober
+	var describer predictor.Describer
+	width := len(predictor.FeatureNames())
 	for t := range tasks {
-		e := Episode{Forecasts: make(map[string][]segue.Forecast, len(forecasters))}
+		e := Episode{Forecasts: make(map[string][]segue.Forecast, len(forecasters)), Timeline: timeline}
 		leads := s.Grid.Leads(link.Limit)
+		if s.Describe {
+			e.Features = make([]float32, len(leads)*width)
+		}
 		for _, f := range forecasters {
 			e.Forecasts[f.Name()] = make([]segue.Forecast, len(leads))
 		}
@@ -129,6 +160,7 @@ func work(ctx context.Context, s Setup, tasks <-chan task, episodes []Episode, f
 		prober.At = func(_ time.Duration, world *simulator.Sim) error {
 			lead--
 			now := predictor.Present{Snapshot: s.believe(world.Snapshot(0)), History: t.history, Owner: owner}
+			told := make(predictor.Told, len(forecasters))
 			for _, f := range forecasters {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -138,6 +170,10 @@ func work(ctx context.Context, s Setup, tasks <-chan task, episodes []Episode, f
 					return fmt.Errorf("%s: %w", f.Name(), err)
 				}
 				e.Forecasts[f.Name()][lead] = forecast
+				told[f.Name()] = forecast
+			}
+			if s.Describe {
+				describer.Describe(&now, request, told, e.Features[lead*width:lead*width:(lead+1)*width])
 			}
 			return nil
 		}

@@ -28,7 +28,10 @@ type Setup struct {
 	// with the priorities that they are shown; default Jobs.
 	Known     *simulator.Config
 	KnownJobs []simulator.Job
-	Workers   int // default the number of processors
+	// Describe adds the features that learned forecasts and policies read. The
+	// forecasters of predictor.Sources are asked then in any case.
+	Describe bool
+	Workers  int // default the number of processors
 }
 
 func (s Setup) withDefaults() Setup {
@@ -119,7 +122,11 @@ func (s Setup) forecasters() ([]predictor.Forecaster, error) {
 	if s.Forecasters == nil {
 		return list, nil
 	}
-	return slices.DeleteFunc(list, func(f predictor.Forecaster) bool { return !slices.Contains(s.Forecasters, f.Name()) }), nil
+	wanted := slices.Clone(s.Forecasters)
+	if s.Describe {
+		wanted = append(wanted, predictor.Sources()...)
+	}
+	return slices.DeleteFunc(list, func(f predictor.Forecaster) bool { return !slices.Contains(wanted, f.Name()) }), nil
 }
 
 // trueRunTimes knows what nobody can know: how long each job will run. It shows

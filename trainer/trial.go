@@ -1,36 +1,45 @@
 package trainer
 
 import (
+	"fmt"
+
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/policy"
 )
 
-// Trial turns episodes into the outcomes of every family of policies at every
-// value of its parameter.
-func Trial(episodes []Episode, families []policy.Family) evaluation.Trial {
+// Trial turns episodes into the outcomes of every contender at every value of
+// its parameter.
+func Trial(episodes []Episode, contenders []Contender) (evaluation.Trial, error) {
 	var t evaluation.Trial
 	if len(episodes) == 0 {
-		return t
+		return t, nil
 	}
 	for i := range episodes {
 		t.Starts.At = append(t.Starts.At, episodes[i].Curve.Submit)
 		t.Starts.Reactive = append(t.Starts.Reactive, episodes[i].Curve.Reactive().Hours())
 	}
 	t.Constant = constant(episodes)
-	for _, family := range families {
-		o := evaluation.Outcomes{Name: family.Name, Params: family.Params}
-		for _, param := range family.Params {
-			rule := family.With(param)
-			row := make([]float64, len(episodes))
-			for i := range episodes {
-				row[i] = episodes[i].Curve.Outcomes[chosenLead(&episodes[i], rule)].Hours()
-			}
-			o.X = append(o.X, row)
+	for _, contender := range contenders {
+		o := evaluation.Outcomes{Name: contender.Name(), Params: contender.Params()}
+		for range o.Params {
+			o.X = append(o.X, make([]float64, len(episodes)))
+		}
+		err := inParallel(len(episodes), func() (func(i int) error, error) {
+			return func(i int) error {
+				chosen, err := contender.Choose(&episodes[i])
+				for p, lead := range chosen {
+					o.X[p][i] = episodes[i].Curve.Outcomes[lead].Hours()
+				}
+				return err
+			}, nil
+		})
+		if err != nil {
+			return t, fmt.Errorf("%s: %w", contender.Name(), err)
 		}
 		t.Policies = append(t.Policies, o)
 	}
-	return t
+	return t, nil
 }
 
 // constant returns the outcomes of every lead of the grid.

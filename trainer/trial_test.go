@@ -71,10 +71,10 @@ func TestTrialIsALookUp(t *testing.T) {
 		Constant: evaluation.Outcomes{Name: "constant", Params: []float64{0, 1, 2}, X: [][]float64{{3, 0}, {2, -1}, {-1, -2}}},
 		Policies: []evaluation.Outcomes{{Name: "p", Params: []float64{0, 1, 2}, X: [][]float64{{3, 0}, {2, -2}, {-1, -2}}}},
 	}
-	if diff := cmp.Diff(want, Trial(episodes, []policy.Family{family})); diff != "" {
+	if diff := cmp.Diff(want, trialOf(t, episodes, family)); diff != "" {
 		t.Errorf("trial differs (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(evaluation.Trial{}, Trial(nil, []policy.Family{family})); diff != "" {
+	if diff := cmp.Diff(evaluation.Trial{}, trialOf(t, nil, family)); diff != "" {
 		t.Errorf("trial of no episodes differs (-want +got):\n%s", diff)
 	}
 }
@@ -86,7 +86,7 @@ func TestConstantRowsAreTheCurves(t *testing.T) {
 		t.Fatal(err)
 	}
 	constant := policy.Family{Rule: policy.Rule{Name: "fixed", Form: policy.Constant}, Params: []float64{0, 2, 4, 6, 8, 10, 12}}
-	trial := Trial(episodes, []policy.Family{constant})
+	trial := trialOf(t, episodes, constant)
 	for k := range trial.Constant.X {
 		for i, e := range episodes {
 			if got, want := trial.Constant.X[k][i], e.Curve.Outcomes[k].Hours(); got != want {
@@ -132,4 +132,14 @@ func TestChainUnderARuleIsWhatTheTrialSays(t *testing.T) {
 	if len(submitted) < 4 {
 		t.Errorf("the rules chose only %d different leads: the start says too little", len(submitted))
 	}
+}
+
+// trialOf returns the trial of one family.
+func trialOf(t *testing.T, episodes []Episode, family policy.Family) evaluation.Trial {
+	t.Helper()
+	trial, err := Trial(episodes, []Contender{Ruled(family)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trial
 }

@@ -1,0 +1,135 @@
+package trainer
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/policy/learned"
+	"github.com/segue-project/segue/policy/networks"
+	"github.com/segue-project/segue/predictor/waits"
+)
+
+// LearnedFamilies are the rules that decide by the forecast of a model.
+func LearnedFamilies() []policy.Family {
+	return policy.ForecastFamilies(waits.Source)
+}
+
+// Turnout is a forecast of a model with the wait that it was made of, and the
+// instant at which that was known.
+type Turnout struct {
+	Forecast segue.Forecast
+	Wait     time.Duration
+	Known    segue.Time
+}
+
+// turnoutEvery is the distance of the leads whose outcomes recalibrate
+// forecasts: neighbours turn out alike.
+const turnoutEvery = 6 * time.Hour
+
+// Foretell adds the forecasts of a model of waits to the episodes, which must
+// hold features. model must return a model of its own for every goroutine.
+func Foretell(episodes []Episode, model func() (*waits.Model, error)) error {
+	err := inParallel(len(episodes), func() (func(i int) error, error) {
+		m, err := model()
+		if err != nil {
+			return nil, err
+		}
+		return func(i int) error {
+			e := &episodes[i]
+			raw := make([]segue.Forecast, len(e.Curve.Leads))
+			for k := range raw {
+				raw[k] = m.Forecast(e.At(k), e.FeaturesAt(k))
+			}
+			e.Forecasts[waits.Source] = raw
+			return nil
+		}, nil
+	})
+	if err != nil {
+		return fmt.Errorf("foretell: %w", err)
+	}
+	return nil
+}
+
+// Recalibrate corrects the forecasts that Foretell left in the episodes by what
+// was known at their instants of the earlier turnouts and of those of the
+// episodes themselves, which it returns as they were before the correction.
+func Recalibrate(episodes []Episode, earlier []Turnout) []Turnout {
+	own := turnouts(episodes)
+	var recalibrator waits.Recalibrator
+	for _, t := range sorted(slices.Concat(earlier, own)) {
+		recalibrator.Observe(t.Forecast, t.Wait, t.Known)
+	}
+	_ = inParallel(len(episodes), func() (func(i int) error, error) {
+		return func(i int) error {
+			forecasts := episodes[i].Forecasts[waits.Source]
+			for k, f := range forecasts {
+				forecasts[k] = recalibrator.Correct(f)
+			}
+			return nil
+		}, nil
+	}) // which cannot fail
+	return own
+}
+
+// turnouts returns how forecasts turned out, a few for every episode.
+func turnouts(episodes []Episode) []Turnout {
+	var list []Turnout
+	for i := range episodes {
+		e := &episodes[i]
+		next := time.Duration(0)
+		for k, lead := range e.Curve.Leads {
+			if lead < next {
+				continue
+			}
+			next = lead + turnoutEvery
+			start := e.Curve.End.Add(e.Curve.Outcomes[k])
+			list = append(list, Turnout{Forecast: e.Forecasts[waits.Source][k], Wait: start.Sub(e.At(k)), Known: start})
+		}
+	}
+	return list
+}
+
+func sorted(list []Turnout) []Turnout {
+	slices.SortStableFunc(list, func(a, b Turnout) int { return int(min(max(a.Known-b.Known, -1), 1)) })
+	return list
+}
+
+// Network returns the contender that decides as the policy of a model, which
+// reads the forecasts that Foretell left in the episodes.
+func Network(p *learned.Policy) Contender { return network{p} }
+
+type network struct{ policy *learned.Policy }
+
+// preferences are those for which networks are asked: hours of overlap worth
+// an hour of interruption.
+var preferences = []float64{0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50}
+
+func (n network) Name() string      { return n.policy.Name }
+func (n network) Params() []float64 { return preferences }
+
+// Choose goes through the leads once, and asks for all preferences that have
+// not submitted yet.
+func (n network) Choose(e *Episode) ([]int, error) {
+	decider, err := n.policy.NewDecider()
+	if err != nil {
+		return nil, err
+	}
+	chosen := make([]int, len(preferences))
+	var state, window []float32
+	forecasts := e.Forecasts[waits.Source]
+	for k := len(e.Curve.Leads) - 1; k > 0; k-- {
+		state = policy.State(e.FeaturesAt(k), forecasts[k], e.Curve.Leads[k], state[:0])
+		if n.policy.Spec.Kind == networks.Transformer {
+			window = e.Timeline.Window(e.At(k), window[:0])
+		}
+		for i, preference := range preferences {
+			if chosen[i] == 0 && decider.Submit(state, window, e.Curve.Leads[k], 1/preference) {
+				chosen[i] = k
+			}
+		}
+	}
+	return chosen, nil
+}

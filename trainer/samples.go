@@ -1,0 +1,130 @@
+package trainer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/evaluation"
+	"github.com/segue-project/segue/outcomes"
+	"github.com/segue-project/segue/predictor"
+)
+
+// SamplesConfig says from what to gather samples. Replays, Pairs and Until are
+// required.
+type SamplesConfig struct {
+	Replays []Replay // of histories that end at Until: see KnownBefore
+	Pairs   []segue.Shape
+	// From and Until bound what is learned from: starts of which every outcome
+	// was known before Until. From is by default the first submission.
+	From, Until segue.Time
+	Every       time.Duration // between starts; default 4 hours
+	Grid        outcomes.Grid // of leads; default every hour
+	Monte       predictor.MonteCarloConfig
+	Workers     int
+	// Progress, when not nil, is told the number of episodes done and to do. It
+	// is called from several goroutines.
+	Progress func(done, total int)
+}
+
+// warmUp is how long a replay runs before the first start, so that its queue
+// and its history have filled.
+const warmUp = 7 * 24 * time.Hour
+
+func (c SamplesConfig) withDefaults() SamplesConfig {
+	if c.Every == 0 {
+		c.Every = 4 * time.Hour
+	}
+	if c.Grid.Step == 0 {
+		c.Grid.Step = time.Hour
+	}
+	if c.From == 0 && len(c.Replays) > 0 {
+		c.From = c.Replays[0].span().From.Add(warmUp)
+	}
+	return c
+}
+
+func (c SamplesConfig) validate() error {
+	switch {
+	case len(c.Replays) == 0:
+		return segue.Errorf(segue.Invalid, "no replay")
+	case len(c.Pairs) == 0:
+		return segue.Errorf(segue.Invalid, "no pair")
+	case c.Every < time.Minute:
+		return segue.Errorf(segue.Invalid, "a start every %s, want at least a minute between two", c.Every)
+	case c.From >= c.Until:
+		return segue.Errorf(segue.Invalid, "nothing to learn from: %s is not before %s", c.From, c.Until)
+	}
+	return nil
+}
+
+// Stream holds the episodes of one pair on one replay, in order of time.
+type Stream struct {
+	Replay   string
+	Pair     segue.Shape
+	Episodes []Episode
+}
+
+// Gather returns a stream for every replay and pair: the episodes whose every
+// outcome was known before Until.
+func Gather(ctx context.Context, cfg SamplesConfig) ([]Stream, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("gather samples: %w", err)
+	}
+	var done atomic.Int64
+	starts := Starts(cfg.From, cfg.Until, cfg.Every)
+	total := len(starts) * len(cfg.Replays) * len(cfg.Pairs)
+	var streams []Stream
+	for _, replay := range cfg.Replays {
+		for _, pair := range cfg.Pairs {
+			episodes, err := Collect(ctx, cfg.setup(replay, pair), within(starts, replay.span()), func(int) {
+				if n := done.Add(1); cfg.Progress != nil {
+					cfg.Progress(int(n), total)
+				}
+			})
+			if err != nil {
+				return nil, fmt.Errorf("gather samples of %s on the %s replay: %w", pair, replay.Name, err)
+			}
+			streams = append(streams, Stream{replay.Name, pair, decidedBefore(episodes, cfg.Until)})
+		}
+	}
+	return streams, nil
+}
+
+func (c SamplesConfig) setup(r Replay, pair segue.Shape) Setup {
+	pair.Nodes = min(pair.Nodes, r.Cluster.Pools[0].Nodes)
+	return Setup{
+		Cluster: r.Cluster, Jobs: r.Jobs, Pair: pair, Grid: c.Grid, MonteCarlo: c.Monte, Workers: c.Workers,
+		Forecasters: []string{}, Describe: true,
+	}
+}
+
+// within returns the starts at which a replay can be stopped.
+func within(starts []segue.Time, span evaluation.Period) []segue.Time {
+	return slices.DeleteFunc(slices.Clone(starts), func(at segue.Time) bool { return at < span.From || at > span.To })
+}
+
+// decidedBefore returns the episodes up to the first one of which an outcome was
+// not known at the instant until: to keep the quick ones after it would make
+// the queue look short.
+func decidedBefore(episodes []Episode, until segue.Time) []Episode {
+	i := slices.IndexFunc(episodes, func(e Episode) bool { return e.Curve.Decided() >= until })
+	if i < 0 {
+		return episodes
+	}
+	return slices.Clip(episodes[:i])
+}
+
+// WithNodes returns the replay on a cluster with a share of its nodes, which
+// makes it busier or calmer: 0.9 for a tenth fewer. Its name says so.
+func (r Replay) WithNodes(share float64) Replay {
+	pool := r.Cluster.Pools[0]
+	pool.Nodes = max(1, int(float64(pool.Nodes)*share+0.5))
+	changed := r.withPool(pool)
+	changed.Name = fmt.Sprintf("%s x %.2f", r.Name, share)
+	return changed
+}
