@@ -136,8 +136,8 @@ func TestNextHour(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ at, want segue.Time }{
 		{midnight(1), midnight(1)},
-		{midnight(1).Add(1), midnight(1).Add(hour)},
-		{midnight(1).Add(hour - 1), midnight(1).Add(hour)},
+		{midnight(1).Add(minute), midnight(1).Add(hour)},
+		{midnight(1).Add(59 * minute), midnight(1).Add(hour)},
 		{segue.Seconds(-1), 0},
 		{segue.Seconds(-3600), segue.Seconds(-3600)},
 	} {
