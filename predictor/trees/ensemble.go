@@ -17,8 +17,9 @@ type Ensemble struct {
 	features  int
 	objective string
 	base      float64
-	whole     *leaves.Ensemble
-	each      []*leaves.Ensemble // one for every tree, without the base
+	margins   *leaves.Ensemble
+	reached   *leaves.Ensemble // says which leaf of each tree a row reaches
+	values    [][]float64      // for every tree, the values of its leaves as leaves counts them
 
 	row    []float64  // the features as leaves takes them
 	margin [1]float64 // what leaves answers
@@ -33,37 +34,46 @@ func Read(data []byte) (*Ensemble, error) {
 	if err != nil {
 		return nil, segue.Errorf(segue.Corrupt, "read trees: %w", err)
 	}
+	const loadTransformation = false // the objective's link function: raw margins are wanted
+	margins, err := leaves.XGEnsembleFromReader(bufio.NewReader(bytes.NewReader(data)), loadTransformation)
+	if err != nil {
+		return nil, segue.Errorf(segue.Corrupt, "read trees with leaves: %w", err)
+	}
 	e := &Ensemble{
 		features:  m.Features,
 		objective: m.Objective,
 		base:      float64(m.Base),
-		each:      make([]*leaves.Ensemble, len(m.Trees)),
+		margins:   margins,
+		reached:   margins.EnsembleWithLeafPredictions(),
 		row:       make([]float64, m.Features),
 	}
-	in := bufio.NewReader(nil)
-	if e.whole, err = handOver(in, data); err != nil {
-		return nil, err
-	}
-	var alone []byte
-	for i := range m.Trees {
-		single := Model{Objective: m.Objective, Features: m.Features, Trees: m.Trees[i : i+1]}
-		alone = single.appendTo(alone[:0])
-		if e.each[i], err = handOver(in, alone); err != nil {
-			return nil, err
-		}
+	for _, t := range m.Trees {
+		e.values = append(e.values, t.leafValues())
 	}
 	return e, nil
 }
 
-// handOver gives checked bytes to leaves.
-func handOver(in *bufio.Reader, data []byte) (*leaves.Ensemble, error) {
-	in.Reset(bytes.NewReader(data))
-	const rawMargin = false // load no transformation
-	e, err := leaves.XGEnsembleFromReader(in, rawMargin)
-	if err != nil {
-		return nil, segue.Errorf(segue.Corrupt, "read trees with leaves: %w", err)
+// leafValues returns the values of the leaves in the order in which package leaves
+// numbers them: it walks through the splits, the right branch first, and at
+// each counts the children that are leaves, the left one first
+// (xgTreeFromTreeModel).
+func (t Tree) leafValues() []float64 {
+	if t[0].Leaf() {
+		return []float64{float64(t[0].Value)}
 	}
-	return e, nil
+	values := make([]float64, 0, len(t)/2+1)
+	for ahead := []int{0}; len(ahead) > 0; {
+		split := t[ahead[len(ahead)-1]]
+		ahead = ahead[:len(ahead)-1]
+		for _, child := range [...]int{split.Left, split.Right} {
+			if t[child].Leaf() {
+				values = append(values, float64(t[child].Value))
+			} else {
+				ahead = append(ahead, child)
+			}
+		}
+	}
+	return values
 }
 
 // Clone returns an ensemble that shares the trees of e, for another goroutine.
@@ -80,7 +90,7 @@ func (e *Ensemble) Objective() string { return e.objective }
 func (e *Ensemble) Features() int { return e.features }
 
 // Trees returns the number of trees.
-func (e *Ensemble) Trees() int { return len(e.each) }
+func (e *Ensemble) Trees() int { return len(e.values) }
 
 // Base returns the margin before the first tree.
 func (e *Ensemble) Base() float64 { return e.base }
@@ -88,8 +98,8 @@ func (e *Ensemble) Base() float64 { return e.base }
 // Margin returns Base plus what every tree adds for the row x. NaN is a missing
 // value. It panics if x does not hold Features values. It does not allocate.
 func (e *Ensemble) Margin(x []float32) float64 {
-	e.load(x)
-	return e.ask(e.whole)
+	e.ask(e.margins, x, e.margin[:])
+	return e.margin[0]
 }
 
 // PerTree sets out, which it grows if need be and returns, to what each tree
@@ -97,29 +107,25 @@ func (e *Ensemble) Margin(x []float32) float64 {
 // of them. In a random forest of Trees trees each was given its share of an
 // average, so that tree i alone says Base + Trees * out[i].
 func (e *Ensemble) PerTree(x []float32, out []float64) []float64 {
-	e.load(x)
-	out = slices.Grow(out[:0], len(e.each))
-	for _, tree := range e.each {
-		out = append(out, e.ask(tree))
+	out = slices.Grow(out[:0], len(e.values))[:len(e.values)]
+	e.ask(e.reached, x, out)
+	for i, leaf := range out {
+		out[i] = e.values[i][int(leaf)]
 	}
 	return out
 }
 
-// load copies x to the row for leaves. A float32 is exact as a float64, so a
-// comparison with a threshold has the outcome that it had in training.
-func (e *Ensemble) load(x []float32) {
+// ask sets answer to what of says about the row x. A float32 is exact as a
+// float64, so a comparison with a threshold has the outcome that it had in
+// training.
+func (e *Ensemble) ask(of *leaves.Ensemble, x []float32, answer []float64) {
 	if len(x) != e.features {
 		panic(fmt.Sprintf("trees: a row of %d values for a model of %d features", len(x), e.features))
 	}
 	for i, v := range x {
 		e.row[i] = float64(v)
 	}
-}
-
-func (e *Ensemble) ask(of *leaves.Ensemble) float64 {
-	const allTrees = 0
-	if err := of.Predict(e.row, allTrees, e.margin[:]); err != nil {
-		panic("trees: " + err.Error()) // leaves checks lengths only, and they were checked
+	if err := of.Predict(e.row, len(e.values), answer); err != nil {
+		panic("trees: " + err.Error()) // leaves checks lengths only, and they are right
 	}
-	return e.margin[0]
 }
