@@ -70,7 +70,9 @@ type Config struct {
 	// Seed begins the draws of rows and features [seed]. 0 is a seed like others.
 	Seed int32
 	// Threads is the number of threads to train with [nthread]. Another number
-	// may round sums differently. Default 2.
+	// may round sums differently. They wait for each other by spinning: where
+	// other work shares the cores, 1 may be several times as fast as 2
+	// (BenchmarkTrain). Default 2.
 	Threads int
 }
 
