@@ -1,7 +1,6 @@
 package models_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -190,44 +189,4 @@ func TestForgedManifestIsRefused(t *testing.T) {
 			}
 		})
 	}
-}
-
-// FuzzManifest wants any manifest whose checksum agrees to be refused as
-// corrupt, or read and written again as the same bytes.
-func FuzzManifest(f *testing.F) {
-	dir := filepath.Join(f.TempDir(), "model")
-	m, files := example("example")
-	if err := models.Write(dir, m, files); err != nil {
-		f.Fatal(err)
-	}
-	seed, err := os.ReadFile(filepath.Join(dir, models.ManifestFile))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(seed)
-	f.Add([]byte(`{"format":1}`))
-	f.Fuzz(func(t *testing.T, manifest []byte) {
-		fsys := fstest.MapFS{
-			models.ManifestFile:    {Data: manifest},
-			models.ManifestSumFile: {Data: fmt.Appendf(nil, "%x  manifest.json\n", sha256.Sum256(manifest))},
-		}
-		for name, data := range files {
-			fsys[name] = &fstest.MapFile{Data: data}
-		}
-		got, err := models.Read(fsys)
-		if err != nil {
-			if segue.KindOf(err) != segue.Corrupt {
-				t.Fatalf("%v is %s, want corrupt", err, segue.KindOf(err))
-			}
-			return
-		}
-		again := filepath.Join(t.TempDir(), "again")
-		if err := models.Write(again, got.Manifest, files); err != nil {
-			t.Fatalf("what was read is not written: %v", err)
-		}
-		text, err := os.ReadFile(filepath.Join(again, models.ManifestFile))
-		if err != nil || !bytes.Equal(text, manifest) {
-			t.Fatalf("%v; read\n%s\nand wrote\n%s", err, manifest, text)
-		}
-	})
 }
