@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -220,6 +221,57 @@ func TestLogSurvivesATruncatedLastLine(t *testing.T) {
 	// What the lost line said is not known: there is nothing to return to.
 	_, err = r.Rollback("regret")
 	wantKind(t, err, segue.NotFound, "no champion before model b")
+}
+
+// TestPromotionWhoseWriterDiedHasNoEffect puts back the champion's file, as a
+// process that dies between the log and the champion leaves it.
+func TestPromotionWhoseWriterDiedHasNoEffect(t *testing.T) {
+	t.Parallel()
+	r, dir := registry(t, "a", "b", "c")
+	ok(t, r.Promote("a", "the first"))
+	ok(t, r.Promote("b", "died here"))
+	ok(t, os.WriteFile(filepath.Join(dir, "champion"), []byte("a\n"), 0o600))
+	ok(t, os.WriteFile(filepath.Join(dir, ".segue-champion"), []byte("b"), 0o600))
+	wantChampion(t, r, "a")
+	_, err := r.Rollback("what for")
+	wantKind(t, err, segue.NotFound, "no champion before model a")
+
+	ok(t, r.Promote("c", "better"))
+	back, err := r.Rollback("regret")
+	if err != nil || back != "a" {
+		t.Errorf("rolled back to %q (%v), want a", back, err)
+	}
+}
+
+func TestDecisionsAtOnceTakeTurns(t *testing.T) {
+	t.Parallel()
+	ids := []string{"a", "b", "c", "d"}
+	_, dir := registry(t, ids...)
+	var wg sync.WaitGroup
+	for _, id := range ids {
+		wg.Go(func() {
+			// A registry each, as processes have.
+			r := models.NewRegistry(dir, func() segue.Time { return noon })
+			if err := r.Promote(id, "in a hurry"); err != nil {
+				t.Errorf("promote %s: %v", id, err)
+			}
+		})
+	}
+	wg.Wait()
+	r := models.NewRegistry(dir, func() segue.Time { return noon })
+	events, err := r.Log()
+	ok(t, err)
+	champion := ""
+	for _, e := range events {
+		if e.Before != champion {
+			t.Errorf("%s was promoted over %q, want over %q", e.Model, e.Before, champion)
+		}
+		champion = e.Model
+	}
+	if len(events) != len(ids) {
+		t.Errorf("the log holds %d events, want %d", len(events), len(ids))
+	}
+	wantChampion(t, r, champion)
 }
 
 func TestDamagedFilesOfTheRegistryAreRefused(t *testing.T) {
