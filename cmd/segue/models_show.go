@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -101,19 +102,24 @@ func (c modelCard) printOrigin(w io.Writer) {
 	row("created", fmt.Sprintf("%s by segue %s", m.Created, m.Version))
 	row("parent", orDash(m.Parent))
 	row("trained on", fmt.Sprintf("%s until %s", m.Window.From, m.Window.Until))
-	row("trace", fmt.Sprintf("%s, SHA-256 %.12s", orDash(m.Trace.Name), m.Trace.SHA256))
-	row("cluster", fmt.Sprintf("%s, %d nodes", orDash(m.Cluster.Name), m.Cluster.Nodes))
+	row("trace", listed(m.Trace.Name, fmt.Sprintf("SHA-256 %.12s", m.Trace.SHA256)))
+	row("cluster", listed(m.Cluster.Name, fmt.Sprintf("nodes: %d", m.Cluster.Nodes)))
 	for _, p := range m.Pairs {
 		row("pairs of", p)
 	}
-	row("seeds", fmt.Sprint(m.Seeds))
+	row("seeds", orDash(strings.Trim(fmt.Sprint(m.Seeds), "[]")))
 	row("features", fmt.Sprintf("%d, SHA-256 %.12s", len(m.Features.Names), m.Features.SHA256))
-	row("forecaster", fmt.Sprintf("%s: %s", m.Forecaster.Name, orDash(m.Forecaster.What)))
+	row("forecaster", orDash(listed(m.Forecaster.Name, m.Forecaster.What)))
 	for _, note := range m.Notes {
 		row("note", note)
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 90, WidthMaxEnforcer: text.WrapSoft}})
 	t.Render()
+}
+
+// listed joins the texts that are not empty.
+func listed(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
 }
 
 func (c modelCard) printPolicies(w io.Writer) {
