@@ -1,0 +1,153 @@
+//go:build native
+
+package libtorch
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy/networks"
+	"github.com/segue-project/segue/policy/safetensors"
+	"github.com/segue-project/segue/trainer/environment"
+)
+
+// checkpoint is what is in the metadata of a checkpoint; the rows of numbers are
+// its tensors.
+type checkpoint struct {
+	Fingerprint string
+	Adam        int // steps
+	Random      []byte
+	State       state
+}
+
+const checkpointKey = "segue-training"
+
+// save writes the training as it stands, atomically.
+func (l *learner) save(extra map[string][]float32) error {
+	if l.checkpoint == "" {
+		return nil
+	}
+	random, err := l.source.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	text, err := json.Marshal(checkpoint{l.fingerprint, l.adam.steps, random, l.state})
+	if err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	tensors := make(map[string]safetensors.Tensor)
+	for name, data := range l.arrays(extra) {
+		tensors[name] = safetensors.Tensor{Shape: []int{len(data)}, Data: data}
+	}
+	if err := replaceFile(l.checkpoint, safetensors.Encode(tensors, map[string]string{checkpointKey: string(text)})); err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	return nil
+}
+
+// arrays are the rows of numbers that a training consists of.
+func (l *learner) arrays(extra map[string][]float32) map[string][]float32 {
+	all := map[string][]float32{
+		"weights": l.model.weights, "best": l.best, "moment1": l.adam.mean, "moment2": l.adam.square,
+	}
+	for name, data := range extra {
+		all[name] = data
+	}
+	return all
+}
+
+// restore makes the training what the checkpoint holds. Without a file it does
+// nothing.
+func (l *learner) restore(extra map[string][]float32) error {
+	b, err := os.ReadFile(l.checkpoint)
+	if errors.Is(err, fs.ErrNotExist) || l.checkpoint == "" {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read checkpoint: %w", err)
+	}
+	f, err := safetensors.Decode(b)
+	if err != nil {
+		return fmt.Errorf("read checkpoint %s: %w", l.checkpoint, err)
+	}
+	var c checkpoint
+	if err := json.Unmarshal([]byte(f.Metadata[checkpointKey]), &c); err != nil {
+		return segue.Errorf(segue.Corrupt, "read checkpoint %s: %w", l.checkpoint, err)
+	}
+	if c.Fingerprint != l.fingerprint {
+		return segue.Errorf(segue.Conflict, "checkpoint %s is of another training: other data, network or configuration", l.checkpoint)
+	}
+	for name, into := range l.arrays(extra) {
+		from := f.Tensors[name].Data
+		if len(from) != len(into) {
+			return segue.Errorf(segue.Corrupt, "checkpoint %s: %q has %d numbers, want %d", l.checkpoint, name, len(from), len(into))
+		}
+		copy(into, from)
+	}
+	if err := l.source.UnmarshalBinary(c.Random); err != nil {
+		return segue.Errorf(segue.Corrupt, "checkpoint %s: %w", l.checkpoint, err)
+	}
+	if len(c.State.GateSums) != len(l.GateSums) {
+		return segue.Errorf(segue.Corrupt, "checkpoint %s: %d experts, want %d", l.checkpoint, len(c.State.GateSums), len(l.GateSums))
+	}
+	l.adam.steps, l.state = c.Adam, c.State
+	return nil
+}
+
+// fingerprint tells trainings apart that must not go on from each other's
+// checkpoints.
+func fingerprint(algorithm string, spec networks.Spec, config any, tables ...*environment.Table) string {
+	h := sha256.New()
+	text, err := json.Marshal([]any{algorithm, spec, config})
+	if err != nil {
+		panic(fmt.Sprintf("libtorch: fingerprint: %v", err)) // numbers and strings always encode
+	}
+	h.Write(text)
+	var buffer []byte
+	for _, t := range tables {
+		for i := range t.Episodes {
+			e := &t.Episodes[i]
+			buffer = buffer[:0]
+			for _, row := range [][]float32{e.States, e.Histories, e.Leads, e.Outcomes, {e.Weight}} {
+				buffer = binary.LittleEndian.AppendUint64(buffer, uint64(len(row)))
+				for _, v := range row {
+					buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+				}
+			}
+			h.Write(buffer)
+		}
+		h.Write([]byte{0xff})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// replaceFile writes a file so that after a crash either the old one is there
+// or the new one.
+func replaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
