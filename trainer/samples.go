@@ -19,7 +19,8 @@ type SamplesConfig struct {
 	Replays []Replay // of histories that end at Until: see KnownBefore
 	Pairs   []segue.Shape
 	// From and Until bound what is learned from: starts of which every outcome
-	// was known before Until. From is by default the first submission.
+	// was known before Until. From is by default a week after the
+	// first submission, when the queue and its history have filled.
 	From, Until segue.Time
 	Every       time.Duration // between starts; default 4 hours
 	Grid        outcomes.Grid // of leads; default every hour
@@ -41,10 +42,16 @@ func (c SamplesConfig) withDefaults() SamplesConfig {
 	if c.Grid.Step == 0 {
 		c.Grid.Step = time.Hour
 	}
-	if c.From == 0 && len(c.Replays) > 0 {
-		c.From = c.Replays[0].span().From.Add(warmUp)
-	}
+	c.From = c.Begin()
 	return c
+}
+
+// Begin returns the instant of the first start.
+func (c SamplesConfig) Begin() segue.Time {
+	if c.From == 0 && len(c.Replays) > 0 {
+		return c.Replays[0].span().From.Add(warmUp)
+	}
+	return c.From
 }
 
 func (c SamplesConfig) validate() error {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/policy"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/provisioner"
@@ -19,8 +20,8 @@ import (
 
 // adviseFlags are the flags of segue advise.
 type adviseFlags struct {
-	history                            historyFlags
-	scheduler                          schedulerFlags
+	history                            cli.History
+	scheduler                          cli.Scheduler
 	at, limit, remaining, prefer, user string
 	requestNodes, replicas             int
 	maxLead                            time.Duration
@@ -42,8 +43,8 @@ now or at each later hour? It uses nothing that happened after that moment.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	f.history.add(flags)
-	f.scheduler.add(flags, "cluster-nodes", "nodes of the cluster; 0 takes what the history shows until --at")
+	f.history.Add(flags)
+	f.scheduler.Add(flags, "cluster-nodes", "nodes of the cluster; 0 takes what the history shows until --at")
 	flags.IntVar(&f.requestNodes, "nodes", 1, "nodes of the next link, as sbatch --nodes")
 	flags.StringVar(&f.at, "at", "", "the moment, UTC unless it says otherwise (required)")
 	flags.StringVar(&f.limit, "time", "", "time limit of the next link, as sbatch --time (required)")
@@ -62,23 +63,23 @@ func (f *adviseFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	h, err := f.history.load()
+	h, err := f.history.Load()
 	if err != nil {
 		return err
 	}
 	if err := within(h.Jobs, at); err != nil {
 		return err
 	}
-	if f.scheduler.nodes == 0 {
-		if f.scheduler.nodes, err = proposedNodes(predictor.Known(h.Jobs, at), h.Header); err != nil {
+	if f.scheduler.Nodes == 0 {
+		if f.scheduler.Nodes, err = proposedNodes(predictor.Known(h.Jobs, at), h.Header); err != nil {
 			return err
 		}
 	}
-	cfg, err := f.scheduler.config()
+	cfg, err := f.scheduler.Config()
 	if err != nil {
 		return err
 	}
-	now := predictor.RecordedAt(h.Jobs, at, f.scheduler.nodes)
+	now := predictor.RecordedAt(h.Jobs, at, f.scheduler.Nodes)
 	now.Owner = f.user
 	d, err := provisioner.Advise(now, cfg, predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed}, q)
 	if err != nil {
@@ -128,14 +129,14 @@ func proposedNodes(jobs []segue.Job, head traces.Header) (int, error) {
 
 func (f *adviseFlags) question() (provisioner.Question, segue.Time, error) {
 	var q provisioner.Question
-	at, err := instant("at", f.at)
+	at, err := cli.Instant("at", f.at)
 	if err != nil {
 		return q, 0, err
 	}
-	if q.Request.Limit, err = limit("time", f.limit); err != nil {
+	if q.Request.Limit, err = cli.Limit("time", f.limit); err != nil {
 		return q, 0, err
 	}
-	if q.Remaining, err = timeLeft("remaining", f.remaining); err != nil {
+	if q.Remaining, err = cli.TimeLeft("remaining", f.remaining); err != nil {
 		return q, 0, err
 	}
 	if q.Prefer, err = segue.ParsePreference(f.prefer); err != nil {

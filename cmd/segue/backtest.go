@@ -13,8 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/evaluation"
+	"github.com/segue-project/segue/models"
 	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/simulator"
 	"github.com/segue-project/segue/trainer"
@@ -22,8 +25,8 @@ import (
 
 // backtestFlags are the flags of segue backtest.
 type backtestFlags struct {
-	history                          historyFlags
-	scheduler                        schedulerFlags
+	history                          cli.History
+	scheduler                        cli.Scheduler
 	pairNodes                        int
 	pairTime                         string
 	trainUntil, tuneUntil, testUntil string
@@ -34,7 +37,7 @@ type backtestFlags struct {
 	seed                             uint64
 	json, markdown                   bool
 	noStress, noRolling, noFaith     bool
-	report                           string
+	report, model                    string
 }
 
 func newBacktestCommand() *cobra.Command {
@@ -56,8 +59,8 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	f.history.add(flags)
-	f.scheduler.add(flags, "nodes", "nodes of the cluster (required)")
+	f.history.Add(flags)
+	f.scheduler.Add(flags, "nodes", "nodes of the cluster (required)")
 	flags.IntVar(&f.pairNodes, "pair-nodes", 1, "nodes of each job of a pair")
 	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of each job of a pair")
 	flags.StringVar(&f.trainUntil, "train-until", "", "end of the training period (required)")
@@ -76,6 +79,7 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 	flags.BoolVar(&f.noFaith, "plain-only", false, "leave out the replay with inferred caps and dependencies")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the tables in Markdown")
+	flags.StringVar(&f.model, "model", "", "add the policies of the trained model in this folder")
 	flags.StringVar(&f.report, "report", "", "write a self-contained HTML report to this file")
 	return cmd
 }
@@ -93,9 +97,9 @@ func (f *backtestFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), "starts judged", 0)
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "starts judged", 0)
 	defer bar.Done()
-	cfg.Progress = bar.set
+	cfg.Progress = bar.Set
 	result, err := trainer.Backtest(cmd.Context(), cfg)
 	if err != nil {
 		return err
@@ -115,7 +119,7 @@ func (f *backtestFlags) run(cmd *cobra.Command) error {
 // config reads the flags and the history.
 func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 	var cfg trainer.BacktestConfig
-	pairTime, err := limit("pair-time", f.pairTime)
+	pairTime, err := cli.Limit("pair-time", f.pairTime)
 	if err != nil {
 		return cfg, err
 	}
@@ -130,7 +134,7 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 	if err != nil {
 		return cfg, err
 	}
-	cluster, err := f.scheduler.config()
+	cluster, err := f.scheduler.Config()
 	if err != nil {
 		return cfg, err
 	}
@@ -141,7 +145,7 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 	if err := f.writable(); err != nil {
 		return cfg, err
 	}
-	h, err := f.history.load()
+	h, err := f.history.Load()
 	if err != nil {
 		return cfg, err
 	}
@@ -166,7 +170,27 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 		Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
 	}
 	cfg.Grid.Step = f.step
-	return cfg, nil
+	if f.model != "" {
+		cfg.Model, err = f.learned(split)
+	}
+	return cfg, err
+}
+
+// learned reads the model, which must not have seen the test period.
+func (f *backtestFlags) learned(split evaluation.Split) (*learned.Model, error) {
+	m, err := models.Open(f.model)
+	if err != nil {
+		return nil, err
+	}
+	if until := m.Manifest.Window.Until.Time(); until > split.Test.From {
+		return nil, segue.Errorf(segue.Invalid, "--model %s was trained on the history up to %s, which is in the test period from %s on",
+			f.model, until, split.Test.From)
+	}
+	model, err := learned.Read(m.File)
+	if err != nil {
+		return nil, fmt.Errorf("--model %s: %w", f.model, err)
+	}
+	return model, nil
 }
 
 // bounds returns the ends of the three periods.
@@ -174,7 +198,7 @@ func (f *backtestFlags) bounds() (bounds [3]segue.Time, err error) {
 	for i, flag := range []struct{ name, value string }{
 		{"train-until", f.trainUntil}, {"tune-until", f.tuneUntil}, {"test-until", f.testUntil},
 	} {
-		if bounds[i], err = instant(flag.name, flag.value); err != nil {
+		if bounds[i], err = cli.Instant(flag.name, flag.value); err != nil {
 			return bounds, err
 		}
 	}

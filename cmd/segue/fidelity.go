@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"io"
 	"time"
 
@@ -18,9 +19,9 @@ func (f *simulateFlags) measureFidelity(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), "replays compared", 0)
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "replays compared", 0)
 	defer bar.Done()
-	cfg.Progress = bar.set
+	cfg.Progress = bar.Set
 	result, err := trainer.MeasureFidelity(cmd.Context(), cfg)
 	if err != nil {
 		return err
@@ -38,19 +39,19 @@ func (f *simulateFlags) fidelityConfig() (trainer.FidelityConfig, error) {
 	var cfg trainer.FidelityConfig
 	var err error
 	if f.from != "" {
-		if cfg.From, err = instant("from", f.from); err != nil {
+		if cfg.From, err = cli.Instant("from", f.from); err != nil {
 			return cfg, err
 		}
 	}
 	if f.heldOut != "" {
-		if cfg.HeldOut, err = instant("held-out", f.heldOut); err != nil {
+		if cfg.HeldOut, err = cli.Instant("held-out", f.heldOut); err != nil {
 			return cfg, err
 		}
 	}
-	if cfg.Cluster, err = f.scheduler.config(); err != nil {
+	if cfg.Cluster, err = f.scheduler.Config(); err != nil {
 		return cfg, err
 	}
-	h, err := f.history.load()
+	h, err := f.history.Load()
 	if err != nil {
 		return cfg, err
 	}

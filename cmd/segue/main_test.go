@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/segue-project/segue/cmd/internal/cli"
 )
 
 func TestMain(m *testing.M) {
@@ -96,8 +98,8 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 func TestErrorIsPrintedOnce(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	if code := run([]string{"frobnicate"}, strings.NewReader(""), &stdout, &stderr); code != exitUsage {
-		t.Errorf("exit code is %d, want %d", code, exitUsage)
+	if code := run([]string{"frobnicate"}, strings.NewReader(""), &stdout, &stderr); code != cli.ExitUsage {
+		t.Errorf("exit code is %d, want %d", code, cli.ExitUsage)
 	}
 	if got := strings.Count(stderr.String(), "frobnicate"); got != 1 {
 		t.Errorf("the error is printed %d times, want once:\n%s", got, &stderr)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/outcomes"
 	"github.com/segue-project/segue/policy"
 	"github.com/segue-project/segue/reports"
@@ -30,8 +31,8 @@ the next link of a chain at one moment or another.`,
 
 // curveFlags are the flags of segue outcome curve.
 type curveFlags struct {
-	history       historyFlags
-	scheduler     schedulerFlags
+	history       cli.History
+	scheduler     cli.Scheduler
 	at, pairTime  string
 	pairNodes     int
 	step, maxLead time.Duration
@@ -61,8 +62,8 @@ With --links K above 2 it follows a chain of K links instead, each submitted
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	f.history.add(flags)
-	f.scheduler.add(flags, "nodes", "nodes of the cluster (required; 'segue trace stats' proposes a number)")
+	f.history.Add(flags)
+	f.scheduler.Add(flags, "nodes", "nodes of the cluster (required; 'segue trace stats' proposes a number)")
 	flags.StringVar(&f.at, "at", "", "when the first job is submitted, UTC unless it says otherwise (required)")
 	flags.IntVar(&f.pairNodes, "pair-nodes", 1, "nodes of each job")
 	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of each job, which it uses up")
@@ -109,19 +110,19 @@ func (f *curveFlags) setup(cmd *cobra.Command) (trainer.Setup, segue.Time, error
 	if f.links < 2 {
 		return s, 0, segue.Errorf(segue.Invalid, "--links %d: want at least 2", f.links)
 	}
-	at, err := instant("at", f.at)
+	at, err := cli.Instant("at", f.at)
 	if err != nil {
 		return s, 0, err
 	}
-	pairTime, err := limit("pair-time", f.pairTime)
+	pairTime, err := cli.Limit("pair-time", f.pairTime)
 	if err != nil {
 		return s, 0, err
 	}
-	cluster, err := f.scheduler.config()
+	cluster, err := f.scheduler.Config()
 	if err != nil {
 		return s, 0, err
 	}
-	h, err := f.history.load()
+	h, err := f.history.Load()
 	if err != nil {
 		return s, 0, err
 	}
@@ -156,7 +157,7 @@ func slowest(outcomes []time.Duration) time.Duration {
 }
 
 func (f *curveFlags) chain(cmd *cobra.Command, setup trainer.Setup, at segue.Time) error {
-	lead, err := limit("lead", f.lead)
+	lead, err := cli.Limit("lead", f.lead)
 	if err != nil {
 		return err
 	}

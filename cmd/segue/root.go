@@ -17,7 +17,6 @@ learns the queue from the cluster's own history and says when to submit.`,
 		SilenceErrors: true, // main reports
 		SilenceUsage:  true,
 	}
-	addProgressFlag(root)
 	root.AddCommand(
 		newAdviseCommand(),
 		newBacktestCommand(),

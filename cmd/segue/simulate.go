@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/simulator"
 	"github.com/segue-project/segue/traces"
 	"github.com/segue-project/segue/trainer"
@@ -14,8 +15,8 @@ import (
 
 // simulateFlags are the flags of segue simulate.
 type simulateFlags struct {
-	history                         historyFlags
-	scheduler                       schedulerFlags
+	history                         cli.History
+	scheduler                       cli.Scheduler
 	events, starts, svg             string
 	from, heldOut                   string
 	clairvoyant, faithful, fidelity bool
@@ -40,8 +41,8 @@ clock (an SWF file counts from its UnixStartTime, every other format from
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	f.history.add(flags)
-	f.scheduler.add(flags, "nodes", "nodes of the cluster (required; 'segue trace stats' proposes a number)")
+	f.history.Add(flags)
+	f.scheduler.Add(flags, "nodes", "nodes of the cluster (required; 'segue trace stats' proposes a number)")
 	flags.StringVar(&f.events, "events", "per-instant", "per-instant: one scheduling pass for all that happens at an instant; per-event: one for each event")
 	flags.BoolVar(&f.clairvoyant, "clairvoyant", false, "let the scheduler know how long every job will run")
 	flags.BoolVar(&f.faithful, "faithful", false, "hold the limits and dependencies that the history gives away")
@@ -65,9 +66,9 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), "jobs replayed", int64(len(r.Jobs)))
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "jobs replayed", int64(len(r.Jobs)))
 	defer bar.Done()
-	result, err := trainer.Run(cmd.Context(), r, func(arrived int) { bar.set(arrived, len(r.Jobs)) })
+	result, err := trainer.Run(cmd.Context(), r, func(arrived int) { bar.Set(arrived, len(r.Jobs)) })
 	if err != nil {
 		return err
 	}
@@ -110,14 +111,14 @@ func (f *simulateFlags) check(cmd *cobra.Command) error {
 
 // replay reads the flags and the history.
 func (f *simulateFlags) replay() (*traces.History, trainer.Replay, error) {
-	cluster, err := f.scheduler.config()
+	cluster, err := f.scheduler.Config()
 	if err != nil {
 		return nil, trainer.Replay{}, err
 	}
 	if cluster.Events, err = simulator.ParseEvents(f.events); err != nil {
 		return nil, trainer.Replay{}, fmt.Errorf("--%w", err)
 	}
-	h, err := f.history.load()
+	h, err := f.history.Load()
 	if err != nil {
 		return nil, trainer.Replay{}, err
 	}

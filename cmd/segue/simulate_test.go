@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/internal/shared"
 )
 
@@ -38,7 +39,7 @@ func TestSimulateAgreesWithTheReferenceSchedules(t *testing.T) {
 			t.Parallel()
 			args := []string{"simulate", "--trace", shared.Path(t, tt.trace), "--nodes", tt.nodes, "--starts", "-"}
 			var got, stderr bytes.Buffer
-			if code := run(append(args, tt.flags...), strings.NewReader(""), &got, &stderr); code != exitOK {
+			if code := run(append(args, tt.flags...), strings.NewReader(""), &got, &stderr); code != cli.ExitOK {
 				t.Fatalf("exit code %d: %s", code, &stderr)
 			}
 			want := unzipped(t, shared.Path(t, "reference/"+tt.reference+".csv.gz"))

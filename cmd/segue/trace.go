@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"io"
 	"strconv"
 	"time"
@@ -46,11 +47,11 @@ func openHistory(path string, stdin io.Reader, opt traces.Options) (*traces.Read
 // followReading returns a function that keeps a progress line, and ends the
 // reading when ctx ends.
 func followReading(ctx context.Context, w io.Writer) (follow func(done, total int64) error, end func()) {
-	var line *progress
+	var line *cli.Progress
 	last := int64(0)
 	follow = func(done, total int64) error {
 		if line == nil {
-			line = newProgress(w, "bytes or rows read", total)
+			line = cli.NewProgress(w, "bytes or rows read", total)
 		}
 		if done < last { // a second pass
 			last = 0

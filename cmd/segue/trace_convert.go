@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/traces"
 )
 
 // traceConvertFlags are the flags of segue trace convert.
 type traceConvertFlags struct {
-	history    historyFlags
+	history    cli.History
 	to, toZone string
 	force      bool
 }
@@ -36,13 +37,13 @@ OUT appears when all is written; after an error nothing is left.`,
   segue trace convert jobs.parquet - --to csv | head`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.history.path = args[0]
+			f.history.Path = args[0]
 			return f.run(cmd, args[1])
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.history.format, "from", "auto", "format of IN, when it is not to be recognised: swf, ls6, sacct or parquet")
-	flags.StringVar(&f.history.zone, "timezone", "", "time zone of times without one in IN (default America/Chicago for the Lonestar6 log, UTC otherwise)")
+	flags.StringVar(&f.history.Format, "from", "auto", "format of IN, when it is not to be recognised: swf, ls6, sacct or parquet")
+	flags.StringVar(&f.history.Zone, "timezone", "", "time zone of times without one in IN (default America/Chicago for the Lonestar6 log, UTC otherwise)")
 	flags.StringVar(&f.to, "to", "auto", "format of OUT, when its name does not say: swf, ls6, sacct, parquet or csv")
 	flags.StringVar(&f.toZone, "to-timezone", "", "time zone of times without one in OUT (default as for IN)")
 	flags.BoolVar(&f.force, "force", false, "replace OUT if it exists")
@@ -75,7 +76,7 @@ func (f *traceConvertFlags) run(cmd *cobra.Command, out string) error {
 func (f *traceConvertFlags) options() (traces.ConvertOptions, error) {
 	var opt traces.ConvertOptions
 	var err error
-	if opt.Read, err = f.history.options(); err != nil {
+	if opt.Read, err = f.history.Options(); err != nil {
 		return opt, err
 	}
 	if opt.Write.Format, err = traces.ParseFormat(f.to); err != nil {
@@ -90,10 +91,10 @@ func (f *traceConvertFlags) options() (traces.ConvertOptions, error) {
 }
 
 func (f *traceConvertFlags) convert(cmd *cobra.Command, out string, opt traces.ConvertOptions) (*traces.Conversion, error) {
-	if f.history.path != "-" && out != "-" {
-		return traces.Convert(f.history.path, out, opt)
+	if f.history.Path != "-" && out != "-" {
+		return traces.Convert(f.history.Path, out, opt)
 	}
-	r, err := openHistory(f.history.path, cmd.InOrStdin(), opt.Read)
+	r, err := openHistory(f.history.Path, cmd.InOrStdin(), opt.Read)
 	if err != nil {
 		return nil, err
 	}

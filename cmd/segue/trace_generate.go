@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/traces"
 	"github.com/segue-project/segue/traces/synthetic"
 )
@@ -70,7 +71,7 @@ func (f *generateFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), "jobs made up", int64(f.history.Jobs))
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "jobs made up", int64(f.history.Jobs))
 	defer bar.Done()
 	if err := writeAll(cmd.Context(), w, jobs, bar); err != nil {
 		w.Abort()
@@ -85,7 +86,7 @@ func (f *generateFlags) generate() (iter.Seq[segue.Job], error) {
 	}
 	f.history.Duration = time.Duration(f.months * float64(30*24*time.Hour))
 	var err error
-	if f.history.Start, err = instant("start", f.start); err != nil {
+	if f.history.Start, err = cli.Instant("start", f.start); err != nil {
 		return nil, err
 	}
 	return synthetic.Generate(f.history)
@@ -117,7 +118,7 @@ func (f *generateFlags) create(stdout io.Writer) (*traces.Writer, error) {
 }
 
 // writeAll writes jobs until they end or ctx does.
-func writeAll(ctx context.Context, w *traces.Writer, jobs iter.Seq[segue.Job], bar *progress) error {
+func writeAll(ctx context.Context, w *traces.Writer, jobs iter.Seq[segue.Job], bar *cli.Progress) error {
 	const stride = 1024 // jobs between two looks at ctx
 	n := int64(0)
 	for j := range jobs {

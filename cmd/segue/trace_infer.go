@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"io"
 	"strconv"
 
@@ -15,7 +16,7 @@ import (
 
 // inferFlags are the flags of segue trace infer.
 type inferFlags struct {
-	history historyFlags
+	history cli.History
 	json    bool
 }
 
@@ -34,23 +35,23 @@ With --json it prints one object, with every dependency it inferred.`,
 		Example: `  segue trace infer jobs.log`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.history.path = args[0]
+			f.history.Path = args[0]
 			return f.run(cmd)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.history.format, "trace-format", "auto", "format of the history, when it is not to be recognised")
-	flags.StringVar(&f.history.zone, "timezone", "", "time zone of times without one (default America/Chicago for the Lonestar6 log, UTC otherwise)")
+	flags.StringVar(&f.history.Format, "trace-format", "auto", "format of the history, when it is not to be recognised")
+	flags.StringVar(&f.history.Zone, "timezone", "", "time zone of times without one (default America/Chicago for the Lonestar6 log, UTC otherwise)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (f *inferFlags) run(cmd *cobra.Command) error {
-	opt, err := f.history.options()
+	opt, err := f.history.Options()
 	if err != nil {
 		return err
 	}
-	r, err := openHistory(f.history.path, cmd.InOrStdin(), opt)
+	r, err := openHistory(f.history.Path, cmd.InOrStdin(), opt)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (f *inferFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	report := inferReport{file: f.history.path, history: h, Result: infer.Infer(h.Jobs, infer.Config{})}
+	report := inferReport{file: f.history.Path, history: h, Result: infer.Infer(h.Jobs, infer.Config{})}
 	if f.json {
 		return report.printJSON(cmd.OutOrStdout())
 	}

@@ -14,12 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/traces"
 )
 
 // traceStatsFlags are the flags of segue trace stats.
 type traceStatsFlags struct {
-	history historyFlags
+	history cli.History
 	json    bool
 }
 
@@ -38,23 +39,23 @@ command fails.`,
   TZ=UTC sacct ... | segue trace stats - --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.history.path = args[0]
+			f.history.Path = args[0]
 			return f.run(cmd)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.history.format, "trace-format", "auto", "format of the history, when it is not to be recognised")
-	flags.StringVar(&f.history.zone, "timezone", "", "time zone of times without one (default America/Chicago for the Lonestar6 log, UTC otherwise)")
+	flags.StringVar(&f.history.Format, "trace-format", "auto", "format of the history, when it is not to be recognised")
+	flags.StringVar(&f.history.Zone, "timezone", "", "time zone of times without one (default America/Chicago for the Lonestar6 log, UTC otherwise)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (f *traceStatsFlags) run(cmd *cobra.Command) error {
-	opt, err := f.history.options()
+	opt, err := f.history.Options()
 	if err != nil {
 		return err
 	}
-	r, err := openHistory(f.history.path, cmd.InOrStdin(), opt)
+	r, err := openHistory(f.history.Path, cmd.InOrStdin(), opt)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (f *traceStatsFlags) run(cmd *cobra.Command) error {
 	if damage != nil && (stats.Jobs == 0 || segue.KindOf(damage) != segue.Corrupt) {
 		return damage
 	}
-	report := statsReport{file: f.history.path, reader: r, damage: damage, Statistics: stats}
+	report := statsReport{file: f.history.Path, reader: r, damage: damage, Statistics: stats}
 	if f.json {
 		if err := report.printJSON(cmd.OutOrStdout()); err != nil {
 			return err

@@ -16,11 +16,12 @@ const (
 	brain          // values in, values out: no I/O, no clock, no goroutine
 	hand           // the root plus one outside technology
 	wire           // builds and runs the rest
+	desk           // what commands share
 	command        // flags, files, exit codes
 	testOnly       // never shipped
 )
 
-var layerNames = [...]string{"unplaced package", "root", "brain", "hand", "wire", "command", "test-only package"}
+var layerNames = [...]string{"unplaced package", "root", "brain", "hand", "wire", "desk", "command", "test-only package"}
 
 func (l layer) String() string { return layerNames[l] }
 
@@ -49,6 +50,8 @@ var rooms = map[string]layer{
 
 	"provisioner": wire,
 	"trainer":     wire,
+
+	"cmd/internal": desk,
 
 	"cmd/segue":         command,
 	"cmd/segue-trainer": command,

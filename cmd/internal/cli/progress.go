@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -26,11 +26,11 @@ func addProgressFlag(root *cobra.Command) {
 // progressLog is a standard error on which the user asked for progress.
 type progressLog struct{ io.Writer }
 
-// progress is one line on standard error that says how far a long command has
+// Progress is one line on standard error that says how far a long command has
 // come, how fast it is, and how long it will take. On a terminal the line is
 // redrawn in place; with --progress elsewhere it is printed anew now and then;
 // otherwise nothing is shown. It may be used by several goroutines.
-type progress struct {
+type Progress struct {
 	mu       sync.Mutex
 	w        io.Writer // nil: show nothing
 	redraw   bool
@@ -43,10 +43,10 @@ type progress struct {
 	interval time.Duration // between two drawings
 }
 
-// newProgress starts a progress line for total steps; a total of 0 is one that
+// NewProgress starts a progress line for total steps; a total of 0 is one that
 // is not known. The caller ends it with Done.
-func newProgress(w io.Writer, label string, total int64) *progress {
-	p := &progress{label: label, total: total, now: time.Now, interval: 5 * time.Second}
+func NewProgress(w io.Writer, label string, total int64) *Progress {
+	p := &Progress{label: label, total: total, now: time.Now, interval: 5 * time.Second}
 	if log, ok := w.(progressLog); ok {
 		p.w, w = log.Writer, log.Writer
 	}
@@ -59,22 +59,22 @@ func newProgress(w io.Writer, label string, total int64) *progress {
 }
 
 // Add counts n more steps.
-func (p *progress) Add(n int64) {
+func (p *Progress) Add(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.advance(n)
 }
 
-// set says that done of total steps are done. Of two reports that arrive in the
+// Set says that done of total steps are done. Of two reports that arrive in the
 // wrong order the larger counts.
-func (p *progress) set(done, total int) {
+func (p *Progress) Set(done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total = int64(total)
 	p.advance(max(0, int64(done)-p.done))
 }
 
-func (p *progress) advance(n int64) {
+func (p *Progress) advance(n int64) {
 	p.done += n
 	if p.w == nil {
 		return
@@ -86,7 +86,7 @@ func (p *progress) advance(n int64) {
 }
 
 // Done draws the line for the last time and leaves it there.
-func (p *progress) Done() {
+func (p *Progress) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.w == nil {
@@ -99,7 +99,7 @@ func (p *progress) Done() {
 	p.w = nil
 }
 
-func (p *progress) draw(now time.Time) {
+func (p *Progress) draw(now time.Time) {
 	line := progressLine(p.label, p.done, p.total, now.Sub(p.started))
 	if p.redraw {
 		fmt.Fprintf(p.w, "\r%s\x1b[K", line)

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"strings"
@@ -11,46 +11,48 @@ import (
 	"github.com/segue-project/segue/traces"
 )
 
-// historyFlags name a recorded job history.
-type historyFlags struct {
-	path, format, zone string
+// History flags name a recorded job history.
+type History struct {
+	// Path is the file, Format its format or "auto", and Zone the time zone of
+	// times without one.
+	Path, Format, Zone string
 }
 
-func (f *historyFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.path, "trace", "", "job history: Lonestar6 log, SWF, sacct -P or Parquet, gzip or not (required)")
-	flags.StringVar(&f.format, "trace-format", "auto", "format of the history, when it is not to be recognised")
-	flags.StringVar(&f.zone, "timezone", "", "time zone of times without one (default America/Chicago for the Lonestar6 log, UTC otherwise)")
+func (f *History) Add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Path, "trace", "", "job history: Lonestar6 log, SWF, sacct -P or Parquet, gzip or not (required)")
+	flags.StringVar(&f.Format, "trace-format", "auto", "format of the history, when it is not to be recognised")
+	flags.StringVar(&f.Zone, "timezone", "", "time zone of times without one (default America/Chicago for the Lonestar6 log, UTC otherwise)")
 }
 
-// options returns how to read the history.
-func (f *historyFlags) options() (traces.Options, error) {
-	if f.path == "" {
+// Options returns how to read the history.
+func (f *History) Options() (traces.Options, error) {
+	if f.Path == "" {
 		return traces.Options{}, segue.Errorf(segue.Invalid, "--trace is missing: name the file of a job history")
 	}
-	format, err := traces.ParseFormat(f.format)
+	format, err := traces.ParseFormat(f.Format)
 	if err != nil {
 		return traces.Options{}, err
 	}
 	opt := traces.Options{Format: format}
-	if f.zone != "" {
-		if opt.Zone, err = time.LoadLocation(f.zone); err != nil {
-			return traces.Options{}, segue.Errorf(segue.Invalid, "--timezone %q: want a name such as Europe/Zurich: %w", f.zone, err)
+	if f.Zone != "" {
+		if opt.Zone, err = time.LoadLocation(f.Zone); err != nil {
+			return traces.Options{}, segue.Errorf(segue.Invalid, "--timezone %q: want a name such as Europe/Zurich: %w", f.Zone, err)
 		}
 	}
 	return opt, nil
 }
 
-func (f *historyFlags) load() (*traces.History, error) {
-	opt, err := f.options()
+func (f *History) Load() (*traces.History, error) {
+	opt, err := f.Options()
 	if err != nil {
 		return nil, err
 	}
-	return traces.Load(f.path, opt)
+	return traces.Load(f.Path, opt)
 }
 
-// schedulerFlags describe the simulated cluster and its scheduler.
-type schedulerFlags struct {
-	nodes      int
+// Scheduler flags describe the simulated cluster and its scheduler.
+type Scheduler struct {
+	Nodes      int
 	backfill   string
 	perUser    int
 	interval   time.Duration
@@ -60,10 +62,10 @@ type schedulerFlags struct {
 	tests      int
 }
 
-// add declares the flags; the one for the number of nodes is called nodes.
-func (f *schedulerFlags) add(flags *pflag.FlagSet, nodes, nodesUsage string) {
+// Add declares the flags; the one for the number of nodes is called nodes.
+func (f *Scheduler) Add(flags *pflag.FlagSet, nodes, nodesUsage string) {
 	p := simulator.Published()
-	flags.IntVar(&f.nodes, nodes, 0, nodesUsage)
+	flags.IntVar(&f.Nodes, nodes, 0, nodesUsage)
 	flags.StringVar(&f.backfill, "backfill", "slurm", "none, easy, conservative or slurm")
 	flags.IntVar(&f.perUser, "max-jobs-per-user", 0, "most running jobs of one user; 0 is no limit")
 	flags.DurationVar(&f.main, "main-interval", p.MainInterval, "slurm: time between main passes; negative: at every event")
@@ -73,20 +75,20 @@ func (f *schedulerFlags) add(flags *pflag.FlagSet, nodes, nodesUsage string) {
 	flags.IntVar(&f.tests, "bf-max-job-test", p.MaxJobTest, "slurm: jobs tested in a backfill pass")
 }
 
-// config returns the cluster. Slurm's backfill comes with the priority of the
+// Config returns the cluster. Slurm's backfill comes with the priority of the
 // published provisioner's simulator (age, and a little size), the others with
 // first come, first served.
-func (f *schedulerFlags) config() (simulator.Config, error) {
-	if f.nodes < 1 {
+func (f *Scheduler) Config() (simulator.Config, error) {
+	if f.Nodes < 1 {
 		return simulator.Config{}, segue.Errorf(segue.Invalid,
-			"the cluster has %d nodes, want at least 1: name their number ('segue trace stats' proposes one)", f.nodes)
+			"the cluster has %d nodes, want at least 1: name their number ('segue trace stats' proposes one)", f.Nodes)
 	}
 	backfill, err := simulator.ParseBackfill(f.backfill)
 	if err != nil {
 		return simulator.Config{}, segue.Errorf(segue.Invalid, "--%w", err)
 	}
 	cfg := simulator.Config{
-		Pools: []simulator.Pool{{Name: "batch", Nodes: f.nodes}}, Backfill: backfill,
+		Pools: []simulator.Pool{{Name: "batch", Nodes: f.Nodes}}, Backfill: backfill,
 		Limits: simulator.Limits{MaxRunningJobs: f.perUser},
 	}
 	if backfill == simulator.SlurmBackfill {
@@ -99,9 +101,9 @@ func (f *schedulerFlags) config() (simulator.Config, error) {
 	return cfg, nil
 }
 
-// instant reads a point in time: RFC 3339, or a date with or without a time of
+// Instant reads a point in time: RFC 3339, or a date with or without a time of
 // day, in UTC.
-func instant(flag, value string) (segue.Time, error) {
+func Instant(flag, value string) (segue.Time, error) {
 	if value == "" {
 		return 0, segue.Errorf(segue.Invalid, "--%s is missing: want a time such as 2023-02-14T09:00Z or 2023-02-14 (UTC)", flag)
 	}
@@ -113,17 +115,17 @@ func instant(flag, value string) (segue.Time, error) {
 	return 0, segue.Errorf(segue.Invalid, "--%s %q: want a time such as 2023-02-14T09:00Z or 2023-02-14 (UTC)", flag, value)
 }
 
-// timeLeft reads how long a job still runs, as squeue shows it ("1-02:03:04",
-// "0:00") or as limit does.
-func timeLeft(flag, value string) (time.Duration, error) {
+// TimeLeft reads how long a job still runs, as squeue shows it ("1-02:03:04",
+// "0:00") or as Limit does.
+func TimeLeft(flag, value string) (time.Duration, error) {
 	if value != "" && strings.Trim(value, "0:-") == "" {
-		return 0, nil // for limit, no limit
+		return 0, nil // for Limit, no limit
 	}
-	return limit(flag, value)
+	return Limit(flag, value)
 }
 
-// limit reads a time limit as sbatch does, or a Go duration such as 48h.
-func limit(flag, value string) (time.Duration, error) {
+// Limit reads a time limit as sbatch does, or a Go duration such as 48h.
+func Limit(flag, value string) (time.Duration, error) {
 	if value == "" {
 		return 0, segue.Errorf(segue.Invalid, "--%s is missing: want a time such as 48:00:00 or 48h", flag)
 	}

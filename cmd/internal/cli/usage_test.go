@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -18,16 +18,16 @@ func TestExitCodes(t *testing.T) {
 		err  error // what the command returns
 		want int
 	}{
-		"a command that works":          {args: []string{"work"}, want: exitOK},
-		"a command that fails":          {args: []string{"work"}, err: errors.New("disk full"), want: exitFailure},
-		"input that is wrong":           {args: []string{"work"}, err: segue.Errorf(segue.Invalid, "line 3"), want: exitUsage},
-		"a file that is not there":      {args: []string{"work"}, err: segue.Errorf(segue.NotFound, "x.log"), want: exitFailure},
-		"an interrupted command":        {args: []string{"work"}, err: context.Canceled, want: exitFailure},
-		"an unknown flag":               {args: []string{"work", "--frob"}, want: exitUsage},
-		"too many arguments":            {args: []string{"work", "hard"}, want: exitUsage},
-		"a required flag missing":       {args: []string{"group", "strict"}, want: exitUsage},
-		"an unknown command of a group": {args: []string{"group", "frob"}, want: exitUsage},
-		"a group without a command":     {args: []string{"group"}, want: exitOK},
+		"a command that works":          {args: []string{"work"}, want: ExitOK},
+		"a command that fails":          {args: []string{"work"}, err: errors.New("disk full"), want: ExitFailure},
+		"input that is wrong":           {args: []string{"work"}, err: segue.Errorf(segue.Invalid, "line 3"), want: ExitUsage},
+		"a file that is not there":      {args: []string{"work"}, err: segue.Errorf(segue.NotFound, "x.log"), want: ExitFailure},
+		"an interrupted command":        {args: []string{"work"}, err: context.Canceled, want: ExitFailure},
+		"an unknown flag":               {args: []string{"work", "--frob"}, want: ExitUsage},
+		"too many arguments":            {args: []string{"work", "hard"}, want: ExitUsage},
+		"a required flag missing":       {args: []string{"group", "strict"}, want: ExitUsage},
+		"an unknown command of a group": {args: []string{"group", "frob"}, want: ExitUsage},
+		"a group without a command":     {args: []string{"group"}, want: ExitOK},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestExitCodes(t *testing.T) {
 			root.SetOut(&out)
 			refuseStrayArguments(root)
 			markRunErrors(root)
-			got := exitOK
+			got := ExitOK
 			if cmd, err := root.ExecuteC(); err != nil {
 				got = report(&out, cmd, err)
 			}

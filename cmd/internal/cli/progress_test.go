@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -53,7 +53,7 @@ func TestProgressLine(t *testing.T) {
 func TestProgressIsQuietWhereNobodyLooks(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := newProgress(&out, "replaying", 2)
+	p := NewProgress(&out, "replaying", 2)
 	p.Add(2)
 	p.Done()
 	if out.Len() > 0 {
@@ -64,7 +64,7 @@ func TestProgressIsQuietWhereNobodyLooks(t *testing.T) {
 func TestProgressInALogIsPrintedNowAndThen(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := newProgress(progressLog{&out}, "replaying", 4)
+	p := NewProgress(progressLog{&out}, "replaying", 4)
 	clock := p.started
 	p.now = func() time.Time { return clock }
 	for range 4 {
@@ -82,12 +82,12 @@ func TestProgressInALogIsPrintedNowAndThen(t *testing.T) {
 
 func TestProgressThatIsSetFromManySidesCountsEachStepOnce(t *testing.T) {
 	t.Parallel()
-	p := newProgress(io.Discard, "judged", 0)
+	p := NewProgress(io.Discard, "judged", 0)
 	var workers sync.WaitGroup
 	for w := range 8 {
 		workers.Go(func() {
 			for done := w + 1; done <= 800; done += 8 {
-				p.set(done, 800)
+				p.Set(done, 800)
 			}
 		})
 	}
@@ -95,7 +95,7 @@ func TestProgressThatIsSetFromManySidesCountsEachStepOnce(t *testing.T) {
 	if p.done != 800 || p.total != 800 {
 		t.Errorf("%d of %d steps are done, want 800 of 800", p.done, p.total)
 	}
-	p.set(799, 800) // a report that was overtaken
+	p.Set(799, 800) // a report that was overtaken
 	if p.done != 800 {
 		t.Errorf("after an old report %d steps are done, want 800", p.done)
 	}

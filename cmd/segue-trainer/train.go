@@ -1,0 +1,255 @@
+//go:build native
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
+	"github.com/segue-project/segue/models"
+	"github.com/segue-project/segue/policy/learned"
+	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/predictor/waits"
+	"github.com/segue-project/segue/trainer"
+	"github.com/segue-project/segue/trainer/learning"
+)
+
+// trainFlags are the flags of segue-trainer train.
+type trainFlags struct {
+	history            cli.History
+	scheduler          cli.Scheduler
+	from, until        string
+	out                string
+	pairs              []int
+	pairTime           string
+	policies           []string
+	forecast           string
+	loads              []float64
+	plainOnly          bool
+	every, step        time.Duration
+	replicas, steps    int
+	seed               uint64
+	resume, keepTrials bool
+}
+
+func newTrainCommand() *cobra.Command {
+	var f trainFlags
+	cmd := &cobra.Command{
+		Use:   "train",
+		Short: "Make a model from a history",
+		Long: `Train replays a history up to --until, finds out what every submit time of a
+chain's next link would have led to, fits trees to the waits and trains policies
+on the decisions. Nothing of the history from --until on is used.
+
+The model is a folder (docs/models.md). What was finished is kept in a folder
+beside it until the model is whole: after an interruption or a crash --resume goes
+on from there, and makes the same model.`,
+		Example: `  segue-trainer train --trace jobs.log --nodes 76 --until 2023-01-01 --out model
+  segue backtest --trace jobs.log --nodes 76 --model model \
+      --train-until 2023-01-01 --tune-until 2023-02-01 --test-until 2023-03-01`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	f.history.Add(flags)
+	f.scheduler.Add(flags, "nodes", "nodes of the cluster (required)")
+	flags.StringVar(&f.from, "from", "", "learn from this instant on (default a week after the first job)")
+	flags.StringVar(&f.until, "until", "", "learn from what was known at this instant (required)")
+	flags.StringVar(&f.out, "out", "", "folder of the model, which must not exist (required)")
+	flags.IntSliceVar(&f.pairs, "pairs", []int{1, 8}, "nodes of the jobs of the pairs that are learned from")
+	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of the jobs of the pairs")
+	flags.StringSliceVar(&f.policies, "policies", learning.DefaultPolicies(), "which to train: "+strings.Join(learning.Policies(), ", "))
+	flags.StringVar(&f.forecast, "forecast", string(waits.Thresholds), "kind of the forecast of waits: thresholds, aft, quantiles or forest")
+	flags.Float64SliceVar(&f.loads, "node-shares", []float64{1, 0.94, 0.88}, "replay on these shares of the nodes too, for loads that the history does not show")
+	flags.BoolVar(&f.plainOnly, "plain-only", false, "leave out the replay with inferred caps and dependencies")
+	flags.DurationVar(&f.every, "every", 4*time.Hour, "time between starts")
+	flags.DurationVar(&f.step, "lead-step", time.Hour, "time between submit times")
+	flags.IntVar(&f.replicas, "replicas", 12, "simulated futures of a Monte Carlo forecast")
+	flags.IntVar(&f.steps, "steps", 0, "most steps of training of a policy; 0 leaves it to the policy")
+	flags.Uint64Var(&f.seed, "seed", 1, "decides all that is random")
+	flags.BoolVar(&f.resume, "resume", false, "go on with a training that was interrupted")
+	return cmd
+}
+
+func (f *trainFlags) run(cmd *cobra.Command) error {
+	if err := f.admit(); err != nil {
+		return err
+	}
+	cfg, m, err := f.config()
+	if err != nil {
+		return err
+	}
+	cfg.Dir = f.out + ".unfinished"
+	if !f.resume {
+		if err := os.RemoveAll(cfg.Dir); err != nil {
+			return fmt.Errorf("remove what an earlier training left: %w", err)
+		}
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return fmt.Errorf("make a folder for what is finished: %w", err)
+	}
+	steps := newStepper(cmd.ErrOrStderr())
+	cfg.Progress = steps.report
+	result, err := learning.Learn(cmd.Context(), cfg)
+	steps.done()
+	if err != nil {
+		return err
+	}
+	if err := f.write(m, cfg, result); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(cfg.Dir); err != nil {
+		return fmt.Errorf("clean up: %w", err)
+	}
+	return printSummary(cmd.OutOrStdout(), f.out, result)
+}
+
+// admit refuses what would be noticed after minutes of work only.
+func (f *trainFlags) admit() error {
+	switch {
+	case f.out == "":
+		return segue.Errorf(segue.Invalid, "--out is missing: name the folder of the model")
+	case len(f.pairs) == 0:
+		return segue.Errorf(segue.Invalid, "--pairs is empty: name the nodes of at least one pair")
+	case len(f.loads) == 0:
+		return segue.Errorf(segue.Invalid, "--node-shares is empty: 1 is the cluster as it is")
+	}
+	for _, share := range f.loads {
+		if !(share >= 0.1 && share <= 10) {
+			return segue.Errorf(segue.Invalid, "--node-shares %v: want shares from 0.1 to 10", share)
+		}
+	}
+	if _, err := os.Lstat(f.out); err == nil {
+		return segue.Errorf(segue.Invalid, "--out %q exists already: a model is never replaced", f.out)
+	}
+	if info, err := os.Stat(filepath.Dir(f.out)); err != nil || !info.IsDir() {
+		return segue.Errorf(segue.Invalid, "--out %q: there is no folder %s", f.out, filepath.Dir(f.out))
+	}
+	return nil
+}
+
+// config reads the flags and the history.
+func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
+	var cfg learning.Config
+	var m models.Manifest
+	until, err := cli.Instant("until", f.until)
+	if err != nil {
+		return cfg, m, err
+	}
+	pairTime, err := cli.Limit("pair-time", f.pairTime)
+	if err != nil {
+		return cfg, m, err
+	}
+	cluster, err := f.scheduler.Config()
+	if err != nil {
+		return cfg, m, err
+	}
+	h, err := f.history.Load()
+	if err != nil {
+		return cfg, m, err
+	}
+	digest, err := digestOf(f.history.Path)
+	if err != nil {
+		return cfg, m, err
+	}
+	known := trainer.KnownBefore(h.Jobs, until)
+	if len(known) == 0 {
+		return cfg, m, segue.Errorf(segue.Invalid, "--until %s is before the first job of the history", until)
+	}
+	replays, err := trainer.Replays(known, cluster, !f.plainOnly)
+	if err != nil {
+		return cfg, m, err
+	}
+	cfg = learning.Config{
+		Samples: trainer.SamplesConfig{
+			Until: until, Every: f.every, Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
+		},
+		Trees: learning.TreesConfig{Kind: waits.Kind(f.forecast)}, Policies: f.policies, Seed: f.seed, Steps: f.steps, Resume: f.resume,
+	}
+	cfg.Samples.Grid.Step = f.step
+	if f.from != "" {
+		if cfg.Samples.From, err = cli.Instant("from", f.from); err != nil {
+			return cfg, m, err
+		}
+	}
+	for i, r := range replays {
+		r = r.RequestedLimits(known)
+		for _, share := range f.loads {
+			switch {
+			case share == 1:
+				cfg.Samples.Replays = append(cfg.Samples.Replays, r)
+			case i == 0:
+				cfg.Samples.Replays = append(cfg.Samples.Replays, r.WithNodes(share))
+			}
+		}
+	}
+	for _, nodes := range f.pairs {
+		shape := segue.Shape{Nodes: nodes, Limit: pairTime}
+		cfg.Samples.Pairs = append(cfg.Samples.Pairs, shape)
+		m.Pairs = append(m.Pairs, models.PairOf(shape))
+	}
+	m.Trace = models.Trace{SHA256: digest, Name: filepath.Base(f.history.Path), Jobs: int64(len(known))}
+	m.Cluster = models.Cluster{Nodes: f.scheduler.Nodes}
+	m.Seeds = []uint64{f.seed}
+	m.Window = models.Window{From: models.Instant(cfg.Samples.Begin()), Until: models.Instant(until)}
+	return cfg, m, nil
+}
+
+// digestOf returns the SHA-256 of a file, in hexadecimal digits.
+func digestOf(path string) (string, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("digest the history: %w", err)
+	}
+	defer in.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, in); err != nil {
+		return "", fmt.Errorf("digest the history: %w", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// write writes the model's folder.
+func (f *trainFlags) write(m models.Manifest, cfg learning.Config, result *learning.Learned) error {
+	files, err := learned.Encode(result.Model)
+	if err != nil {
+		return err
+	}
+	m.ID = filepath.Base(f.out)
+	m.Created = models.Instant(segue.TimeOf(time.Now()))
+	m.Version = version()
+	m.Features = models.Features{Names: predictor.FeatureNames()}
+	m.Forecaster = models.Forecaster{
+		Name: waits.Source, What: "boosted trees of the kind " + string(result.Model.Waits.Kind) + ", recalibrated by how forecasts turned out",
+	}
+	for name := range files {
+		if strings.HasPrefix(name, "trees-") {
+			m.Forecaster.Files = append(m.Forecaster.Files, name)
+		}
+	}
+	for _, p := range result.Model.Policies {
+		m.Policies = append(m.Policies, models.Policy{Name: p.Name, Kind: string(p.Spec.Kind), File: models.WeightsFile(p.Name)})
+	}
+	m.Metrics = metricsOf(result)
+	return models.Write(f.out, m, files)
+}
+
+// version returns the version of the module and its commit.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,183 @@
+//go:build native
+
+package learning
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy/learned"
+	"github.com/segue-project/segue/policy/networks"
+	"github.com/segue-project/segue/trainer"
+	"github.com/segue-project/segue/trainer/libtorch"
+)
+
+// Config says what to learn from and what to learn. Samples is required.
+type Config struct {
+	Samples trainer.SamplesConfig
+	Trees   TreesConfig
+	// Policies are the names of those to train; default DefaultPolicies. None, but
+	// not nil, trains the forecast alone.
+	Policies []string
+	Seed     uint64 // default 1
+	// Steps bounds the training of each policy; 0 leaves it to the policy. A
+	// policy gradient takes a fiftieth of them, each of which is many decisions.
+	Steps int
+	// Dir, when not empty, is a folder in which what was finished is kept, so that
+	// a training that was killed can be taken up again with Resume.
+	Dir    string
+	Resume bool
+	// Progress, when not nil, is told the step under way, how far it is, and what
+	// there is to say about it. It is called from several goroutines.
+	Progress func(step string, done, total int, detail string)
+}
+
+func (c Config) withDefaults() Config {
+	if c.Policies == nil {
+		c.Policies = DefaultPolicies()
+	}
+	if c.Seed == 0 {
+		c.Seed = 1
+	}
+	if c.Progress == nil {
+		c.Progress = func(string, int, int, string) {}
+	}
+	c.Samples.Progress = func(done, total int) { c.Progress("samples", done, total, "") }
+	c.Trees.Seed = c.Seed
+	c.Trees.Progress = func(step string, round, rounds int, loss float64) {
+		c.Progress(step, round, rounds, fmt.Sprintf("loss %.4f", loss))
+	}
+	return c
+}
+
+// Learned is a trained model and how it came about.
+type Learned struct {
+	Model     *learned.Model
+	Episodes  int // that were learned from
+	Rounds    []int
+	Trainings []Training
+	Coverage  []Coverage
+}
+
+// Training is how the training of one policy went.
+type Training struct {
+	Policy  string
+	History []libtorch.Progress
+	Best    float64 // validation cost, in networks.CostUnit
+	GateUse []float64
+}
+
+// Learn makes a model.
+func Learn(ctx context.Context, cfg Config) (*Learned, error) {
+	cfg = cfg.withDefaults()
+	for _, name := range cfg.Policies {
+		if !slices.Contains(Policies(), name) {
+			return nil, segue.Errorf(segue.Invalid, "learn: policy %q, want one of %v", name, Policies())
+		}
+	}
+	// 1. Gather samples.
+	streams, err := kept(cfg, "samples", func() ([]trainer.Stream, error) { return trainer.Gather(ctx, cfg.Samples) })
+	if err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
+	}
+	joinTimelines(streams)
+	out := &Learned{}
+	for _, s := range streams {
+		out.Episodes += len(s.Episodes)
+	}
+	// 2. Fit the trees, without each fold of time and on everything.
+	forecast, err := kept(cfg, "trees", func() (*Forecast, error) { return FitWaits(ctx, streams, cfg.Trees) })
+	if err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
+	}
+	out.Rounds = forecast.Rounds
+	out.Model = &learned.Model{Waits: forecast.Spec, Ensembles: forecast.Ensembles}
+	// 3. Foretell every sample by trees that never saw its time, as corrected then.
+	if err := forecast.foretell(streams); err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
+	}
+	out.Coverage = coverage(streams)
+	// 4. Train the policies on the decision problem that results.
+	for _, name := range cfg.Policies {
+		training, policy, err := cfg.train(ctx, name, streams)
+		if err != nil {
+			return nil, fmt.Errorf("learn: %s: %w", name, err)
+		}
+		out.Trainings, out.Model.Policies = append(out.Trainings, training), append(out.Model.Policies, policy)
+	}
+	return out, nil
+}
+
+// train trains one policy: on the folds of time but the last, validated on that.
+func (c Config) train(ctx context.Context, name string, streams []trainer.Stream) (Training, learned.Policy, error) {
+	r := recipes[name]
+	b := blocksOf(streams)
+	spec := r.spec()
+	histories := spec.Kind == networks.Transformer
+	const validation = folds - 1
+	train := tableOf(streams, histories, func(at segue.Time) bool { return b.part(at, validation) == fitted })
+	valid := tableOf(streams, histories, func(at segue.Time) bool { return b.part(at, validation) == heldOut })
+	progress := func(p libtorch.Progress) {
+		detail := fmt.Sprintf("loss %.4f, validation cost %.3f, best %.3f", p.Loss, p.ValidationCost, p.Best)
+		if len(p.GateUse) > 0 {
+			detail += fmt.Sprintf(", gate %.2f", p.GateUse)
+		}
+		c.Progress(name, p.Step, p.Steps, detail)
+	}
+	checkpoint := ""
+	if c.Dir != "" {
+		checkpoint = filepath.Join(c.Dir, name+".checkpoint")
+	}
+	var result libtorch.Result
+	var err error
+	if r.gradient {
+		result, err = libtorch.TrainPG(ctx, spec, train, valid, libtorch.PGConfig{
+			Seed: c.Seed, Steps: (c.Steps + 49) / 50, Checkpoint: checkpoint, Resume: c.Resume,
+		}, progress)
+	} else {
+		result, err = libtorch.TrainDQN(ctx, spec, train, valid, libtorch.DQNConfig{
+			Seed: c.Seed, Steps: c.Steps, Checkpoint: checkpoint, Resume: c.Resume,
+		}, progress)
+	}
+	if err != nil {
+		return Training{}, learned.Policy{}, err
+	}
+	return Training{Policy: name, History: result.History, Best: result.Best, GateUse: result.GateUse},
+		learned.Policy{Name: name, Spec: result.Spec, Tensors: result.Tensors}, nil
+}
+
+// foretell gives every episode of the streams the forecast of trees that never
+// saw its time, recalibrated by what was known at the time.
+func (f *Forecast) foretell(streams []trainer.Stream) error {
+	b := blocksOf(streams)
+	for _, s := range streams {
+		var byFold [folds][]trainer.Episode
+		for _, e := range s.Episodes {
+			fold := b.fold(e.Curve.Submit)
+			byFold[fold] = append(byFold[fold], e)
+		}
+		for fold, episodes := range byFold {
+			ensembles := f.Held[fold]
+			if ensembles == nil { // no start of this fold, or nothing but
+				ensembles = f.Ensembles
+			}
+			if err := trainer.Foretell(episodes, f.forecaster(ensembles)); err != nil {
+				return err
+			}
+		}
+		trainer.Recalibrate(s.Episodes, nil)
+	}
+	return nil
+}
+
+// joinTimelines lets the episodes of a stream share one timeline again.
+func joinTimelines(streams []trainer.Stream) {
+	for _, s := range streams {
+		for i := range s.Episodes {
+			s.Episodes[i].Timeline = s.Episodes[0].Timeline
+		}
+	}
+}
