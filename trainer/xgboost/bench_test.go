@@ -38,7 +38,7 @@ func BenchmarkEnsemble(b *testing.B) {
 	forest := xgboost.Forest(200)
 	forest.MaxDepth = 10
 	for name, cfg := range map[string]xgboost.Config{"boosted=300x6": {Rounds: 300}, "forest=200x10": forest} {
-		doc := saved(b, train(b, cfg, m, nil))
+		doc := saved(b, train(b, cfg, m))
 		file, err := xgboost.Export(doc)
 		if err != nil {
 			b.Fatal(err)

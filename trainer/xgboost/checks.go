@@ -61,10 +61,10 @@ func checkProbabilities(m *Matrix) error {
 	return nil
 }
 
-// suggestedBase returns the best single prediction for all rows, or near it:
-// the weighted mean of the labels, their median (without the weights) for
-// AbsoluteError, and the geometric mean of the bounds above 0 for AFT, where an
-// infinite one is left out. Less is left for the trees to learn.
+// suggestedBase returns the best single prediction for all rows, or near it, so
+// that less is left for the trees to learn: the weighted mean of the labels;
+// without the weights, their median for AbsoluteError, and for AFT the geometric
+// mean of the bounds, where those of 0 and infinity are left out.
 func suggestedBase(objective string, m *Matrix) (float64, error) {
 	if objective == AFT {
 		return meanTime(m)

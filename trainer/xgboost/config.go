@@ -51,7 +51,7 @@ type Config struct {
 	// BaseScore is the prediction before the first tree, in the unit of the
 	// labels; a probability for Logistic, and the margin for TrainWith
 	// [base_score]. Default nil: what the labels of the training rows suggest
-	// (their mean, their median, or the geometric mean of the lower bounds), 0
+	// (their mean, their median, or the geometric mean of their bounds), 0
 	// for TrainWith.
 	BaseScore *float64
 
@@ -70,9 +70,8 @@ type Config struct {
 	// Seed begins the draws of rows and features [seed]. 0 is a seed like others.
 	Seed int32
 	// Threads is the number of threads to train with [nthread]. Another number
-	// may round sums differently. They wait for each other by spinning: where
-	// other work shares the cores, 1 may be several times as fast as 2
-	// (BenchmarkTrain). Default 2.
+	// may round sums differently. The package comment says how to wait for them.
+	// Default 2.
 	Threads int
 }
 

@@ -20,8 +20,8 @@ func TestOwnGradientsOfTheSquaredErrorGiveTheSameModel(t *testing.T) {
 	m := matrix(t, data, 6)
 	setTargets(t, m, xgboost.SquaredError, labels)
 	base := 1.0
-	cfg := xgboost.Config{Rounds: 20, BaseScore: &base}
-	want, err := train(t, cfg, m, nil).Margins(m)
+	cfg := xgboost.Config{Rounds: 20, BaseScore: &base, Threads: 1}
+	want, err := train(t, cfg, m).Margins(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestPinballGradientsGiveTheQuantile(t *testing.T) {
 		return sum / float64(len(margins))
 	}
 	base := 10.0
-	cfg := xgboost.Config{Rounds: 400, EarlyStopping: 20, LearningRate: 0.5, MaxDepth: 4, MinChildWeight: 100, BaseScore: &base}
+	cfg := xgboost.Config{Rounds: 400, EarlyStopping: 20, LearningRate: 0.5, MaxDepth: 4, MinChildWeight: 100, BaseScore: &base, Threads: 1}
 	var told []xgboost.Progress
 	b, err := xgboost.TrainWith(context.Background(), cfg, m, valid, pinball(0.9, labels[:half]), loss, func(p xgboost.Progress) { told = append(told, p) })
 	if err != nil {

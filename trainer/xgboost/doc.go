@@ -12,6 +12,11 @@
 // they are closed. All data are copied on the way in and on the way out, so no
 // slice that was passed in is kept and no result points into the library.
 //
+// Set OMP_WAIT_POLICY=passive in the environment in which a training process
+// starts. Else the library's threads wait for each other by spinning, and where
+// other work shares the cores two of them take several times as long as one;
+// BenchmarkTrain shows it. It is read before the first line of Go runs.
+//
 // The package never reads a file or a clock, and never prints. Start reading at
 // config.go and train.go, then export.go.
 package xgboost

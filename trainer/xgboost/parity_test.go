@@ -56,7 +56,7 @@ func TestLeavesAgreesWithLibxgboost(t *testing.T) {
 		cfg.Objective = objective
 		return cfg
 	}
-	forest := xgboost.Forest(60)
+	forest := xgboost.Forest(30)
 	forest.MaxDepth = 10
 	tests := map[string]xgboost.Config{
 		"boosted squared error":  with(boosted, xgboost.SquaredError),
@@ -73,7 +73,7 @@ func TestLeavesAgreesWithLibxgboost(t *testing.T) {
 			t.Parallel()
 			m := matrix(t, data, parityCols)
 			setTargets(t, m, cfg.Objective, labels)
-			b := train(t, cfg, m, nil)
+			b := train(t, cfg, m)
 			if worst := disagreement(t, b, m, data, nil); worst > 1 {
 				t.Errorf("worst disagreement: %.3g of what is allowed", worst)
 			}
@@ -107,7 +107,7 @@ func TestParityNeedsTheShiftOfThresholds(t *testing.T) {
 	m := matrix(t, data, parityCols)
 	setTargets(t, m, xgboost.SquaredError, labels)
 	// hist puts thresholds on values; exact would put them midway.
-	b := train(t, xgboost.Config{Rounds: 20}, m, nil)
+	b := train(t, xgboost.Config{Rounds: 20}, m)
 	if worst := disagreement(t, b, m, data, nil); worst > 1 {
 		t.Errorf("with the shift, worst disagreement: %.3g of what is allowed", worst)
 	}
@@ -202,10 +202,10 @@ func setTargets(t testing.TB, m *xgboost.Matrix, objective string, labels []floa
 }
 
 // train uses one thread unless cfg says more, as tests run beside each other.
-func train(t testing.TB, cfg xgboost.Config, rows, valid *xgboost.Matrix) *xgboost.Booster {
+func train(t testing.TB, cfg xgboost.Config, rows *xgboost.Matrix) *xgboost.Booster {
 	t.Helper()
 	cfg.Threads = max(cfg.Threads, 1)
-	b, err := xgboost.Train(context.Background(), cfg, rows, valid, nil)
+	b, err := xgboost.Train(context.Background(), cfg, rows, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestLeavesAgreesOnRecordedJobs(t *testing.T) {
 			t.Parallel()
 			m := matrix(t, data, cols)
 			setTargets(t, m, cfg.Objective, waits)
-			if worst := disagreement(t, train(t, cfg, m, nil), m, data, nil); worst > 1 {
+			if worst := disagreement(t, train(t, cfg, m), m, data, nil); worst > 1 {
 				t.Errorf("worst disagreement: %.3g of what is allowed", worst)
 			}
 		})

@@ -152,7 +152,7 @@ func TestBoosterRefusesOtherRowsAndUseAfterClose(t *testing.T) {
 	t.Parallel()
 	m := matrix(t, []float32{1, 2, 3, 4}, 1)
 	setTargets(t, m, xgboost.SquaredError, []float32{1, 2, 3, 4})
-	b := train(t, xgboost.Config{Rounds: 1}, m, nil)
+	b := train(t, xgboost.Config{Rounds: 1}, m)
 	if _, err := b.Margins(matrix(t, []float32{1, 2}, 2)); segue.KindOf(err) != segue.Invalid {
 		t.Errorf("rows of two features: error is %v, want one of kind invalid", err)
 	}
@@ -177,7 +177,7 @@ func TestModelOutlivesItsMatrices(t *testing.T) {
 	data, labels := ties(30, 500, 4)
 	rows := matrix(t, data, 4)
 	setTargets(t, rows, xgboost.SquaredError, labels)
-	b := train(t, xgboost.Config{Rounds: 5}, rows, nil)
+	b := train(t, xgboost.Config{Rounds: 5}, rows)
 	want, err := b.Margins(rows)
 	if err != nil {
 		t.Fatal(err)

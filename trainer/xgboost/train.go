@@ -129,7 +129,7 @@ func (t *training) rounds(ctx context.Context) (last, best int, err error) {
 		}
 		last = round
 		now := Progress{Round: round, Rounds: t.cfg.Rounds}
-		if t.watched() {
+		if t.progress != nil || t.cfg.EarlyStopping > 0 {
 			if now.TrainLoss, now.ValidLoss, err = t.losses(round); err != nil {
 				return last, best, fmt.Errorf("round %d: %w", round, err)
 			}
@@ -140,7 +140,7 @@ func (t *training) rounds(ctx context.Context) (last, best int, err error) {
 		switch {
 		case now.ValidLoss < least:
 			least, best = now.ValidLoss, round
-		case t.cfg.EarlyStopping == 0 && !t.watched(), t.valid == nil:
+		case t.valid == nil:
 			best = round
 		}
 		now.Best = best
@@ -153,6 +153,3 @@ func (t *training) rounds(ctx context.Context) (last, best int, err error) {
 	}
 	return last, best, nil
 }
-
-// watched reports whether anybody wants to know the losses.
-func (t *training) watched() bool { return t.progress != nil || t.cfg.EarlyStopping > 0 }

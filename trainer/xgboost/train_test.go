@@ -29,7 +29,7 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 				setTargets(t, m, xgboost.SquaredError, labels)
 				cfg := cfg
 				cfg.Seed, cfg.Threads = seed, 2
-				return saved(t, train(t, cfg, m, nil))
+				return saved(t, train(t, cfg, m))
 			}
 			// On a thread of its own, as random numbers are kept for each thread.
 			elsewhere := make(chan []byte)
@@ -50,7 +50,7 @@ func TestProgressIsToldEveryRound(t *testing.T) {
 	data, labels := ties(6, 2000, 8)
 	m, valid := halves(t, data, labels, 8)
 	var told []xgboost.Progress
-	b, err := xgboost.Train(context.Background(), xgboost.Config{Rounds: 5, LearningRate: 0.3}, m, valid, func(p xgboost.Progress) { told = append(told, p) })
+	b, err := xgboost.Train(context.Background(), xgboost.Config{Rounds: 5, LearningRate: 0.3, Threads: 1}, m, valid, func(p xgboost.Progress) { told = append(told, p) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestWithoutValidationThereIsNoValidationLoss(t *testing.T) {
 	data, labels := ties(6, 500, 8)
 	m := matrix(t, data, 8)
 	setTargets(t, m, xgboost.SquaredError, labels)
-	b, err := xgboost.Train(context.Background(), xgboost.Config{Rounds: 3}, m, nil, func(p xgboost.Progress) {
+	b, err := xgboost.Train(context.Background(), xgboost.Config{Rounds: 3, Threads: 1}, m, nil, func(p xgboost.Progress) {
 		if !math.IsNaN(p.ValidLoss) || math.IsNaN(p.TrainLoss) || p.Best != p.Round {
 			t.Errorf("round %d: losses %v and %v, best %d", p.Round, p.TrainLoss, p.ValidLoss, p.Best)
 		}
@@ -103,7 +103,7 @@ func TestCancelledTrainingEndsBetweenRounds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	last := 0
-	b, err := xgboost.Train(ctx, xgboost.Config{Rounds: 1000}, m, nil, func(p xgboost.Progress) {
+	b, err := xgboost.Train(ctx, xgboost.Config{Rounds: 1000, Threads: 1}, m, nil, func(p xgboost.Progress) {
 		if last = p.Round; last == 3 {
 			cancel()
 		}
@@ -126,7 +126,7 @@ func TestEarlyStoppingKeepsTheBestRound(t *testing.T) {
 	}
 	m, valid := halves(t, data, labels, 4)
 	var last xgboost.Progress
-	cfg := xgboost.Config{Rounds: 500, EarlyStopping: 10}
+	cfg := xgboost.Config{Rounds: 500, EarlyStopping: 10, Threads: 1}
 	stopped, err := xgboost.Train(context.Background(), cfg, m, valid, func(p xgboost.Progress) { last = p })
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestEarlyStoppingKeepsTheBestRound(t *testing.T) {
 	if err != nil || rounds != last.Best {
 		t.Errorf("%d rounds were kept (%v), want %d", rounds, err, last.Best)
 	}
-	alone := train(t, xgboost.Config{Rounds: last.Best}, m, nil)
+	alone := train(t, xgboost.Config{Rounds: last.Best}, m)
 	if !bytes.Equal(saved(t, alone), saved(t, stopped)) {
 		t.Errorf("the model is not that of %d rounds", last.Best)
 	}
@@ -173,7 +173,7 @@ func TestCensoredRowsTeachSomething(t *testing.T) {
 		if err := m.SetBounds(lower, upper); err != nil {
 			t.Fatal(err)
 		}
-		b := train(t, xgboost.Config{Objective: xgboost.AFT, Rounds: 60, MaxDepth: 3}, m, nil)
+		b := train(t, xgboost.Config{Objective: xgboost.AFT, Rounds: 60, MaxDepth: 3}, m)
 		margins, err := b.Margins(all)
 		if err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func TestMonotoneConstraintHolds(t *testing.T) {
 	setTargets(t, m, xgboost.SquaredError, labels)
 	// greatestFall is how far the margin falls while the first feature rises.
 	greatestFall := func(monotone []int8) float64 {
-		e := exported(t, train(t, xgboost.Config{Rounds: 50, Monotone: monotone}, m, nil))
+		e := exported(t, train(t, xgboost.Config{Rounds: 50, Monotone: monotone}, m))
 		fall, highest := 0.0, math.Inf(-1)
 		for x := -3.0; x < 3; x += 0.01 {
 			margin := e.Margin([]float32{float32(x), 0.5})
@@ -237,7 +237,7 @@ func TestRowsOfWeightZeroDoNotCount(t *testing.T) {
 		if err := m.SetWeights(weights); err != nil {
 			t.Fatal(err)
 		}
-		margins, err := train(t, xgboost.Config{Rounds: 5}, m, nil).Margins(m)
+		margins, err := train(t, xgboost.Config{Rounds: 5}, m).Margins(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +257,7 @@ func TestForestsTreesDisagreeAroundTheirMean(t *testing.T) {
 	data, labels := ties(12, 2000, 6)
 	m := matrix(t, data, 6)
 	setTargets(t, m, xgboost.SquaredError, labels)
-	e := exported(t, train(t, xgboost.Forest(50), m, nil))
+	e := exported(t, train(t, xgboost.Forest(50), m))
 	each := e.PerTree(data[:6], nil)
 	if len(each) != 50 {
 		t.Fatalf("%d trees, want 50", len(each))
@@ -287,7 +287,7 @@ func TestImportanceFindsTheFeatureThatMatters(t *testing.T) {
 	}
 	m := matrix(t, data, 6)
 	setTargets(t, m, xgboost.SquaredError, labels)
-	shares, err := train(t, xgboost.Config{Rounds: 10}, m, nil).Importance()
+	shares, err := train(t, xgboost.Config{Rounds: 10}, m).Importance()
 	if err != nil {
 		t.Fatal(err)
 	}
