@@ -58,7 +58,7 @@ func TestRowsAreComparedWithTraining(t *testing.T) {
 		"a little beyond it":        {[]float32{4200, 0, 3, 9.9, nan}, ""},
 		"missing as it may be":      {[]float32{2000, 25, 3, nan, nan}, ""},
 		"a queue never seen":        {[]float32{9120, 0, 3, 9.9, nan}, "pending_node_hours is 9,120, training saw at most 3,998"},
-		"less than there can be":    {[]float32{0, -20, 3, 0, nan}, "free_nodes is -20, training saw at least 0"},
+		"less than there can be":    {[]float32{0, -40, 3, 0, nan}, "free_nodes is -40, training saw at least 0"},
 		"other GPUs":                {[]float32{2000, 25, 4, 5, nan}, "gpus is 4, in training it was always 3"},
 		"missing as never before":   {[]float32{2000, nan, 3, 5, nan}, "free_nodes is missing, training always had it"},
 		"known as never before":     {[]float32{2000, 25, 3, 5, 0}, "never is 0, training never had it"},

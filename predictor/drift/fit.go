@@ -14,7 +14,8 @@ import (
 // Config holds how far is far. The zero value is what the project uses.
 type Config struct {
 	// Margin is how far beyond the extremes that training saw one feature may
-	// be, in widths of the middle 99 % of its values. Default 0.1.
+	// be, in widths of the middle 99 % of its values. Default 0.5: a month that
+	// is busier than those before it is no reason for mistrust.
 	Margin float64
 	// Quantile of the training rows' joint distance that is the limit of what
 	// counts as like training. Default 0.999.
@@ -27,7 +28,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	if c.Margin == 0 {
-		c.Margin = 0.1
+		c.Margin = 0.5
 	}
 	if c.Quantile == 0 {
 		c.Quantile = 0.999
