@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/evaluation"
 )
 
 // Champion returns the ID of the model that decides. The error is of kind
@@ -44,6 +45,36 @@ func (r *Registry) Keep(id, reason string) error {
 		return fmt.Errorf("keep model %s: %w", id, err)
 	}
 	return nil
+}
+
+// Settle promotes a challenger or keeps it, as the verdict says and for its
+// reason. The error is of kind Conflict when the champion is no longer the one
+// that the challenger was compared with, whose ID is against.
+func (r *Registry) Settle(id, against string, v evaluation.Verdict) error {
+	e := Event{Action: Kept, Model: id, Before: against, Reason: v.Reason}
+	if v.Promote {
+		e.Action = Promoted
+	}
+	if err := r.settle(e); err != nil {
+		return fmt.Errorf("settle model %s: %w", id, err)
+	}
+	return nil
+}
+
+func (r *Registry) settle(e Event) error {
+	unlock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	champion, err := r.Champion()
+	if err != nil {
+		return err
+	}
+	if champion != e.Before {
+		return segue.Errorf(segue.Conflict, "it was compared with model %s, and by now the champion is %s", e.Before, champion)
+	}
+	return r.record(e)
 }
 
 // Rollback makes the model the champion again that was it before the present

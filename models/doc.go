@@ -19,6 +19,7 @@
 //	                  challenger
 //
 // Every step is a line of the registry's log, with the reason.
+// [Registry.Settle] promotes or keeps as a verdict says.
 //
 // The package never decides whether a challenger is better (package evaluation
 // does), never looks into the files and never reads a clock. Start reading at

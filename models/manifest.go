@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/evaluation"
 )
 
 // FormatVersion is the version of the format that this package reads and
@@ -112,6 +113,15 @@ type Estimate struct {
 	Mean float64 `json:"mean"`
 	Lo   float64 `json:"lo"`
 	Hi   float64 `json:"hi"`
+}
+
+// EstimateOf returns what a backtest found, nil when it is not known with an
+// interval.
+func EstimateOf(e evaluation.Estimate) *Estimate {
+	if !e.Mean.Known() || !e.Lo.Known() || !e.Hi.Known() {
+		return nil
+	}
+	return &Estimate{Mean: float64(e.Mean), Lo: float64(e.Lo), Hi: float64(e.Hi)}
 }
 
 // File is one file of the model.

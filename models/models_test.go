@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/models"
 	"github.com/segue-project/segue/predictor"
 )
@@ -198,5 +199,16 @@ func TestFeaturesThatDifferAreNamed(t *testing.T) {
 				t.Errorf("got %v, want invalid with %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestEstimateWithoutAnIntervalIsNotKnown(t *testing.T) {
+	t.Parallel()
+	if got := models.EstimateOf(evaluation.Estimate{Mean: 1, Lo: evaluation.Number(nan()), Hi: 2}); got != nil {
+		t.Errorf("got %v, want nothing", got)
+	}
+	want := models.Estimate{Mean: 1, Lo: -1, Hi: 2}
+	if got := models.EstimateOf(evaluation.Estimate{Mean: 1, Lo: -1, Hi: 2}); got == nil || *got != want {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/models"
 )
 
@@ -221,6 +222,31 @@ func TestLogSurvivesATruncatedLastLine(t *testing.T) {
 	// What the lost line said is not known: there is nothing to return to.
 	_, err = r.Rollback("regret")
 	wantKind(t, err, segue.NotFound, "no champion before model b")
+}
+
+func TestVerdictIsSettledAgainstTheChampionThatWasJudged(t *testing.T) {
+	t.Parallel()
+	r, _ := registry(t, "a", "b", "c")
+	better := evaluation.Verdict{Promote: true, Reason: "it costs 0.20 h less a start than the champion"}
+	worse := evaluation.Verdict{Reason: "it costs 0.10 h more a start than the champion"}
+	wantKind(t, r.Settle("b", "a", better), segue.NotFound, "no model was promoted")
+	ok(t, r.Promote("a", "the first"))
+	ok(t, r.Settle("b", "a", worse))
+	wantChampion(t, r, "a")
+	ok(t, r.Settle("c", "a", better))
+	wantChampion(t, r, "c")
+	wantKind(t, r.Settle("b", "a", better), segue.Conflict, "settle model b", "compared with model a, and by now the champion is c")
+
+	events, err := r.Log()
+	ok(t, err)
+	want := []models.Event{
+		{Action: models.Promoted, Model: "a", Reason: "the first"},
+		{Action: models.Kept, Model: "b", Before: "a", Reason: worse.Reason},
+		{Action: models.Promoted, Model: "c", Before: "a", Reason: better.Reason},
+	}
+	if diff := cmp.Diff(want, events, cmpopts.IgnoreFields(models.Event{}, "At")); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
 }
 
 // TestPromotionWhoseWriterDiedHasNoEffect puts back the champion's file, as a
