@@ -114,3 +114,26 @@ func TestOwnGradientsAreChecked(t *testing.T) {
 		})
 	}
 }
+
+// TestLossThatNeverFallsKeepsOneRound covers losses below which no round comes.
+func TestLossThatNeverFallsKeepsOneRound(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]float64{"constant": 1, "infinite": math.Inf(1)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, labels := ties(22, 200, 3)
+			m, valid := matrix(t, data, 3), matrix(t, data, 3)
+			cfg := xgboost.Config{Rounds: 50, EarlyStopping: 4, Threads: 1}
+			loss := func([]float32, bool) float64 { return value }
+			last := 0
+			b, err := xgboost.TrainWith(context.Background(), cfg, m, valid, pinball(0.5, labels), loss, func(p xgboost.Progress) { last = p.Round })
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			if rounds, err := b.Rounds(); err != nil || rounds != 1 || last != 5 {
+				t.Errorf("%d rounds of %d were kept (%v), want 1 of 5", rounds, last, err)
+			}
+		})
+	}
+}

@@ -138,10 +138,10 @@ func (t *training) rounds(ctx context.Context) (last, best int, err error) {
 			return last, best, segue.Errorf(segue.Invalid, "round %d: the validation loss is NaN", round)
 		}
 		switch {
-		case now.ValidLoss < least:
-			least, best = now.ValidLoss, round
-		case t.valid == nil:
+		case math.IsNaN(now.ValidLoss):
 			best = round
+		case best == 0 || now.ValidLoss < least:
+			least, best = now.ValidLoss, round
 		}
 		now.Best = best
 		if t.progress != nil {
