@@ -21,7 +21,8 @@ import (
 // beyond them as a slower copy of it estimates (target network), which is not
 // asked what to do there (double; van Hasselt et al., AAAI 2016). Transitions
 // about which it was wrong come more often (prioritised replay; Schaul et al.,
-// ICLR 2016).
+// ICLR 2016). Both costs of a moment share its luck, and their difference, which
+// decides, does not: it has a loss of its own.
 //
 // The slower copy is what is judged: at every validation the validation table is
 // gone through at each price, and the best network so far is kept. Progress, if
@@ -105,7 +106,7 @@ func (d *dqn) learn() error {
 		return d.pool.err
 	}
 	for i, n := range d.drawn {
-		d.replay.Update(n, float64(d.outputs[2*i+networks.Wait]-d.targets[2*i+networks.Wait]))
+		d.replay.Update(n, gapOf(d.outputs[2*i:])-gapOf(d.targets[2*i:]))
 	}
 	d.descend()
 	d.followTarget()
@@ -191,6 +192,12 @@ func (d *dqn) fit() float64 {
 	}
 	p.gradient(d.gradient, loss, weights)
 	return value
+}
+
+// gapOf is what waiting costs more than submitting. Unlike the costs themselves
+// it hardly depends on luck, and decisions depend on nothing else.
+func gapOf(costs []float32) float64 {
+	return float64(costs[networks.Wait] - costs[networks.Submit])
 }
 
 // followTarget brings the slower copy up, by a little each time or wholly every

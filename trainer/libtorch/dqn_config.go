@@ -10,17 +10,17 @@ type DQNConfig struct {
 	Steps int // default 20000
 	Batch int // transitions a step. Default 256
 
-	LearningRate float64 // at the start; it falls to a twentieth. Default 0.001
+	LearningRate float64 // at the start; it falls to a twentieth. Default 0.002
 	Clip         float64 // greatest length of a gradient. Default 10
 	Huber        float64 // error from which the loss grows evenly, in networks.CostUnit. Default 20
-	Contrast     float64 // weight of the loss of the difference between the two costs. Below 0 for none. Default 10
+	Contrast     float64 // weight of the loss of the difference between the two costs. Below 0 for none. Default 20
 	Balance      float64 // of a mixture: weight of the penalty for an uneven gate. Below 0 for none. Default 0.01
 
 	NStep       int     // leads that are followed before the target network is asked. Default 3
 	Tau         float64 // share by which the target network follows each step. Default 0.005
 	TargetEvery int     // when above 0, the target network is copied every so many steps instead. Default 0
 
-	PriorityExponent   float64 // of errors in the replay; below 0 to draw evenly. Default 0.6
+	PriorityExponent   float64 // of errors in the replay; below 0 to draw evenly. Default 0.3
 	PriorityCorrection float64 // of the bias that this brings at the start; it rises to 1. Default 0.4
 
 	ValidateEvery int       // steps. Default 500
@@ -38,14 +38,14 @@ type DQNConfig struct {
 func (c DQNConfig) withDefaults() DQNConfig {
 	fill(&c.Steps, 20000)
 	fill(&c.Batch, 256)
-	fill(&c.LearningRate, 0.001)
+	fill(&c.LearningRate, 0.002)
 	fill(&c.Clip, 10)
 	fill(&c.Huber, 20)
-	fill(&c.Contrast, 10)
+	fill(&c.Contrast, 20)
 	fill(&c.Balance, 0.01)
 	fill(&c.NStep, 3)
 	fill(&c.Tau, 0.005)
-	fill(&c.PriorityExponent, 0.6)
+	fill(&c.PriorityExponent, 0.3)
 	fill(&c.PriorityCorrection, 0.4)
 	fill(&c.ValidateEvery, 500)
 	fill(&c.Patience, 12)
