@@ -23,7 +23,7 @@ func (r *Registry) Champion() (string, error) {
 		return "", segue.Errorf(segue.Unavailable, "read the champion: %w", err)
 	}
 	id, ended := strings.CutSuffix(string(text), "\n")
-	if !ended || checkID(id) != nil {
+	if !ended || CheckID(id) != nil {
 		return "", segue.Errorf(segue.Corrupt, "%s is damaged: %.120q, want one line with the ID of a model", r.path(championFile), text)
 	}
 	return id, nil

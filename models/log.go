@@ -96,11 +96,11 @@ func (e Event) validate() error {
 		return segue.Errorf(segue.Invalid, "reason %.60q: want one line of printable text, at most %d bytes", e.Reason, maxReason)
 	}
 	if e.Before != "" {
-		if err := checkID(e.Before); err != nil {
+		if err := CheckID(e.Before); err != nil {
 			return err
 		}
 	}
-	return checkID(e.Model)
+	return CheckID(e.Model)
 }
 
 // maxReason is the longest reason in bytes.

@@ -97,7 +97,17 @@ func namesOf(files []models.File) []string {
 
 func TestSameModelIsTheSameBytes(t *testing.T) {
 	t.Parallel()
-	a, b := contents(t, write(t)), contents(t, write(t))
+	m, files := example("example")
+	m.Forecaster.Files = []string{"empty", models.CalibrationFile}
+	turned := m
+	turned.Forecaster.Files = []string{models.CalibrationFile, "empty"}
+	dir := t.TempDir()
+	for name, m := range map[string]models.Manifest{"a": m, "b": turned} {
+		if err := models.Write(filepath.Join(dir, name), m, files); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := contents(t, filepath.Join(dir, "a")), contents(t, filepath.Join(dir, "b"))
 	if diff := cmp.Diff(a, b); diff != "" {
 		t.Errorf("two models of the same input differ:\n%s", diff)
 	}

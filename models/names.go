@@ -41,8 +41,9 @@ var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 
 const plainNameInWords = "want at most 100 lower-case letters, digits, '.', '_' and '-', beginning with a letter or a digit"
 
-// checkID refuses what cannot be a model's ID.
-func checkID(id string) error {
+// CheckID refuses what cannot be the ID of a model, with an error of kind Invalid:
+// for those who must know before the model is made.
+func CheckID(id string) error {
 	if !plainName.MatchString(id) || id == championFile || id == logFile {
 		return segue.Errorf(segue.Invalid, "model ID %q: %s; not %q or %q", id, plainNameInWords, championFile, logFile)
 	}

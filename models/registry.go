@@ -94,7 +94,7 @@ func isModelFolder(entry fs.DirEntry) bool {
 
 // read reads a model of the registry in the given way.
 func (r *Registry) read(id string, read func(fs.FS) (*Model, error)) (*Model, error) {
-	if err := checkID(id); err != nil {
+	if err := CheckID(id); err != nil {
 		return nil, err
 	}
 	root, err := r.root(id)
@@ -142,7 +142,7 @@ func lastOf(events []Event, id string) *Event {
 
 // Write writes a new model into the registry, as the function [Write] does.
 func (r *Registry) Write(m Manifest, files map[string][]byte) error {
-	if err := checkID(m.ID); err != nil {
+	if err := CheckID(m.ID); err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
 	return Write(filepath.Join(r.dir, m.ID), m, files)

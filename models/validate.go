@@ -25,11 +25,11 @@ const (
 // validate refuses a manifest that no model could have; the message names the
 // field and the rule.
 func (m *Manifest) validate() error {
-	if err := checkID(m.ID); err != nil {
+	if err := CheckID(m.ID); err != nil {
 		return err
 	}
 	if m.Parent != "" {
-		if err := checkID(m.Parent); err != nil {
+		if err := CheckID(m.Parent); err != nil {
 			return fmt.Errorf("parent: %w", err)
 		}
 	}

@@ -14,9 +14,10 @@ import (
 )
 
 // Write writes a model into the folder dir, which must not exist or be empty.
-// It fills in the manifest's Format, Files and hash of the features. Either the
-// whole model is there, on the disk, or nothing is: it is written to a
-// temporary folder beside dir, which is then renamed.
+// It fills in the manifest's Format, Files and hash of the features, and sorts
+// the forecaster's files. Either the whole model is there, on the disk, or
+// nothing is: it is written to a temporary folder beside dir, which is then
+// renamed.
 //
 // Several processes may write beside each other. What a killed one left is
 // removed by the next.
@@ -59,6 +60,7 @@ const tempName = ".segue-writing"
 func (m *Manifest) seal(files map[string][]byte) ([]byte, error) {
 	m.Format = FormatVersion
 	m.Features.SHA256 = predictor.FeatureHash(m.Features.Names)
+	m.Forecaster.Files = slices.Sorted(slices.Values(m.Forecaster.Files))
 	m.Files = nil
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		m.Files = append(m.Files, File{Name: name, Size: int64(len(files[name])), SHA256: sum(files[name])})
