@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -59,9 +60,7 @@ func (l *learner) arrays(extra map[string][]float32) map[string][]float32 {
 	all := map[string][]float32{
 		"weights": l.model.weights, "best": l.best, "moment1": l.adam.mean, "moment2": l.adam.square,
 	}
-	for name, data := range extra {
-		all[name] = data
-	}
+	maps.Copy(all, extra)
 	return all
 }
 
