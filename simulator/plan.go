@@ -57,8 +57,7 @@ func (f *plan) build(s *Sim, p *pool, res int64, without []running) {
 func (f *plan) buildWhole(s *Sim, p *pool, res int64) {
 	lost := p.draining // the next whole nodes that come free leave service
 	f.whole.reset(s.now, p.free)
-	for i := range p.running {
-		r := &p.running[i]
+	for r := range p.running.all() {
 		kept := r.nodes - min(lost, r.nodes)
 		lost -= r.nodes - kept
 		f.whole.release(max(ceilTo(r.est, res), s.now), kept)
