@@ -17,7 +17,8 @@ func (s *Sim) Cancel(ref Ref) bool {
 		return s.cancelWaiting(ref)
 	}
 	s.ends.remove(ref)
-	s.drain(p, s.release(p, p.find(r.est, ref)))
+	p.running.remove(r.est, ref)
+	s.drain(p, s.release(p, &r))
 	if p.keepsPlan {
 		s.giveBack(p, s.now, r.est, r.nodes)
 	}

@@ -115,8 +115,10 @@ func (s *Sim) groupIsBusy(group int32, ahead int) bool {
 				return true
 			}
 		}
-		if slices.ContainsFunc(p.running, func(r running) bool { return in(r.ref) }) {
-			return true
+		for r := range p.running.all() {
+			if in(r.ref) {
+				return true
+			}
 		}
 	}
 	return slices.ContainsFunc(s.releases, func(a arrival) bool { return in(a.ref) }) ||

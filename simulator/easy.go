@@ -49,16 +49,17 @@ func (s *Sim) reserveForHead(p *pool) (head cursor, shadow int64, extra int32) {
 // beyond n.
 func (p *pool) shadow(n int32, now int64) (at int64, extra int32) {
 	free := p.free - p.draining // the next nodes that come free leave service
-	for i := 0; i < len(p.running); i++ {
-		free += p.running[i].nodes
-		if free < n || p.running[i].est <= now {
-			continue
+	at = never
+	for r := range p.running.all() {
+		if r.est > at {
+			break
 		}
-		at = p.running[i].est
-		for i++; i < len(p.running) && p.running[i].est == at; i++ {
-			free += p.running[i].nodes
+		if free += r.nodes; free >= n && r.est > now {
+			at = r.est // where others may end too
 		}
-		return at, free - n
 	}
-	return never, 0
+	if at == never {
+		return never, 0
+	}
+	return at, free - n
 }

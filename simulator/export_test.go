@@ -26,15 +26,21 @@ func auditNodes(s *Sim, p *pool) error {
 	busy := int32(0)
 	gpus := make([]int32, len(p.shared.slots))
 	jobs := make([]int32, len(p.shared.slots))
-	for i, r := range p.running {
+	count, last := 0, (*running)(nil)
+	for r := range p.running.all() {
 		busy += r.nodes
-		if i > 0 && (p.running[i-1].est > r.est || p.running[i-1].est == r.est && p.running[i-1].ref >= r.ref) {
-			return fmt.Errorf("running jobs out of order at %d", i)
+		count++
+		if last != nil && !last.before(r.est, r.ref) {
+			return fmt.Errorf("running job %d out of order", r.ref)
 		}
+		last = r
 		for k := r.places; k != noPlace; k = p.shared.places[k].next {
 			gpus[p.shared.places[k].slot] += s.job(r.ref).gpus
 			jobs[p.shared.places[k].slot]++
 		}
+	}
+	if count != p.running.len() {
+		return fmt.Errorf("%d running jobs, says %d", count, p.running.len())
 	}
 	for i, n := range p.shared.slots {
 		busy += min(n.jobs, 1)
@@ -68,7 +74,7 @@ func auditNodes(s *Sim, p *pool) error {
 func auditFuture(s *Sim, p *pool) error {
 	var want profile
 	want.reset(noTime, 0)
-	for _, r := range p.running {
+	for r := range p.running.all() {
 		if r.nodes > 0 {
 			want.release(ceilTo(r.est, s.conf.res), r.nodes)
 		}
@@ -125,7 +131,7 @@ func auditUsers(s *Sim) error {
 	want := userCounts{}
 	want.grow(s.conf, s.users.n)
 	for i := range s.pools {
-		for _, r := range s.pools[i].running {
+		for r := range s.pools[i].running.all() {
 			want.run(s.job(r.ref), 1)
 			want.submit(s.job(r.ref), 1)
 		}

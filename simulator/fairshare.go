@@ -63,8 +63,7 @@ func (s *Sim) updateFairShare() {
 		return
 	}
 	for i := range s.pools {
-		for k := range s.pools[i].running {
-			r := &s.pools[i].running[k]
+		for r := range s.pools[i].running.all() {
 			s.charge(s.job(r.ref), s.startOf(r))
 		}
 	}

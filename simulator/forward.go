@@ -142,7 +142,7 @@ func (s *Sim) resumeAll(snap *segue.Snapshot) {
 	s.conf.Pools[0].Nodes = int(p.total)
 	if p.keepsPlan {
 		p.openPlan(s.now)
-		for _, r := range p.running {
+		for r := range p.running.all() {
 			p.plan.take(s.now, r.est, r.nodes)
 		}
 	}

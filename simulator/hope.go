@@ -34,26 +34,41 @@ func (s *Sim) mostNodes(p *pool) int32 { return p.free + s.freedNow(p) + int32(l
 // looks: at worst the pass tests a few jobs in vain.
 func (s *Sim) stillHopeful(p *pool, c cursor) bool {
 	h := &s.scratch.hope
-	for !h.last.before(c) {
-		if p.preempts || h.margin >= 0 || h.slots < h.again {
-			return true
-		}
-		w := p.queue.at(h.last)
-		h.until = s.now + w.limit
-		h.margin = s.scratch.plan.margin(p, s.job(w.ref), h.until)
-		if h.margin >= 0 {
-			h.again = h.slots + h.slots/4
-			return true
-		}
-		if h.last == (cursor{}) {
-			return false
-		}
-		var some bool
-		if h.last, some = p.queue.lastSmall(p.queue.previous(h.last), s.mostNodes(p)); !some {
-			return false
-		}
+	switch {
+	case h.last.before(c):
+		return false
+	case p.preempts || h.margin >= 0 || h.slots < h.again:
+		return true
 	}
-	return false
+	var some bool
+	if h.last, h.margin, some = s.lastFitting(p, c, h.last); some {
+		h.until = s.now + p.queue.at(h.last).limit
+		h.again = h.slots + h.slots/4
+	}
+	return some
+}
+
+// lastFitting returns the last place from first to c of a job that could start
+// now, with its margin; false if there is none.
+func (s *Sim) lastFitting(p *pool, first, c cursor) (cursor, int32, bool) {
+	f := &s.scratch.plan
+	if !p.sharing {
+		return p.queue.lastFitting(first, c, s.now, f.idle())
+	}
+	for {
+		var some bool
+		if c, some = p.queue.lastSmall(c, s.mostNodes(p)); !some || c.before(first) {
+			return c, 0, false
+		}
+		w := p.queue.at(c)
+		if margin := f.margin(p, s.job(w.ref), s.now+w.limit); margin >= 0 {
+			return c, margin, true
+		}
+		if c == (cursor{}) {
+			return c, 0, false
+		}
+		c = p.queue.previous(c)
+	}
 }
 
 // booked notes that a job has a slot that begins at the instant at.

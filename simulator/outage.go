@@ -86,9 +86,10 @@ func (s *Sim) takeNode(p *pool, d *drain, waits bool, nth int32) {
 // failNode requeues the jobs on the nth busy node and returns how many nodes
 // have come wholly free.
 func (s *Sim) failNode(p *pool, nth int32) (freed int32) {
-	for _, r := range p.running {
+	for r := range p.running.all() {
 		if nth < r.nodes {
-			return s.failJob(p, &r)
+			failed := *r
+			return s.failJob(p, &failed)
 		}
 		nth -= r.nodes
 	}
@@ -97,9 +98,9 @@ func (s *Sim) failNode(p *pool, nth int32) (freed int32) {
 		nth -= min(p.shared.slots[slot].jobs, 1)
 	}
 	var on []running
-	for _, r := range p.running {
+	for r := range p.running.all() {
 		if p.shared.on(r.places, slot) {
-			on = append(on, r)
+			on = append(on, *r)
 		}
 	}
 	for i := range on {

@@ -123,8 +123,11 @@ func (s *Sim) freedNow(p *pool) int32 {
 		return 0
 	}
 	n := int32(0)
-	for i := 0; i < len(p.running) && p.running[i].est <= s.now; i++ {
-		n += p.running[i].nodes
+	for r := range p.running.all() {
+		if r.est > s.now {
+			break
+		}
+		n += r.nodes
 	}
 	return n
 }

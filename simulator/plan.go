@@ -8,9 +8,9 @@ import "slices"
 type plan struct {
 	now   int64
 	whole profile
-	step  position    // of whole, where the job fits that earliest was last asked for
-	hints [hints]hint // the last job's, and by shape
-	lows  []low       // of whole; empty after a change
+	step  position // of whole, where the job fits that earliest was last asked for
+	hints hints
+	lows  []low // of whole; empty after a change
 
 	slots    []slotPlan
 	instants []int64 // at which anything changes, ascending; only where nodes are shared
@@ -36,27 +36,10 @@ type release struct {
 	slot int32 // newNode for whole nodes
 }
 
-// hint is the earliest slot of a shape of job, when it was last asked for.
-type hint struct {
-	nodes  int32
-	length int64
-	at     int64
-}
-
-const (
-	hintBits = 6
-	hints    = 1 + 1<<hintBits
-)
-
-// shapeHash spreads shapes by Fibonacci hashing (Knuth, TAOCP 3, 6.4).
-func shapeHash(nodes int32, length int64) uint64 {
-	return (uint64(length) ^ uint64(nodes)<<44) * 0x9E3779B97F4A7C15 >> (64 - hintBits)
-}
-
 // build makes the plan of the running jobs, but those without, each to the end
 // of its limit on the grid res.
 func (f *plan) build(s *Sim, p *pool, res int64, without []running) {
-	f.now, f.hints, f.lows = s.now, [hints]hint{}, f.lows[:0]
+	f.now, f.hints, f.lows = s.now, f.hints[:0], f.lows[:0]
 	switch {
 	case p.sharing || len(without) > 0:
 		f.buildShared(s, p, res, without)
@@ -74,8 +57,7 @@ func (f *plan) build(s *Sim, p *pool, res int64, without []running) {
 func (f *plan) buildWhole(s *Sim, p *pool, res int64) {
 	lost := p.draining // the next whole nodes that come free leave service
 	f.whole.reset(s.now, p.free)
-	for i := range p.running {
-		r := &p.running[i]
+	for r := range p.running.all() {
 		kept := r.nodes - min(lost, r.nodes)
 		lost -= r.nodes - kept
 		f.whole.release(max(ceilTo(r.est, res), s.now), kept)
@@ -98,25 +80,18 @@ func (f *plan) earliest(p *pool, j *job, length int64) (int64, []int32) {
 }
 
 // earliestWhole returns the first instant at which so many whole nodes are free
-// for length. Within a pass they only become fewer, so that a job fits nowhere
-// before the slot of one that needed no more.
+// for length.
 func (f *plan) earliestWhole(nodes int32, length int64) int64 {
-	from := f.now
-	if last := &f.hints[0]; last.nodes <= nodes && last.length <= length {
-		from = last.at
-	}
-	same := &f.hints[1+shapeHash(nodes, length)]
-	if same.nodes == nodes && same.length == length {
-		from = max(from, same.at)
-	}
 	c := position{}
-	if from > f.now {
+	from, known := f.hints.bound(nodes, length)
+	if known && from > f.now {
 		c = f.whole.find(from)
 	}
 	at, step := f.whole.earliest(c, nodes, length)
 	f.step = step
-	*same = hint{nodes, length, at}
-	f.hints[0] = *same
+	if !known || at > from {
+		f.hints.learn(hint{nodes, length, at})
+	}
 	return at
 }
 
@@ -130,14 +105,20 @@ func (f *plan) margin(p *pool, j *job, until int64) int32 {
 		}
 		return -1
 	}
+	lows := f.idle()
+	k := len(lows) - 1
+	for lows[k].at >= until {
+		k--
+	}
+	return lows[k].free - j.nodes
+}
+
+// idle returns when how many whole nodes stop being idle.
+func (f *plan) idle() []low {
 	if len(f.lows) == 0 {
 		f.lows = f.whole.appendLows(f.lows)
 	}
-	k := len(f.lows) - 1
-	for f.lows[k].at >= until {
-		k--
-	}
-	return f.lows[k].free - j.nodes
+	return f.lows
 }
 
 // book gives the job, for which earliest was asked last, its nodes from at to

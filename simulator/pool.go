@@ -1,8 +1,6 @@
 package simulator
 
 import (
-	"slices"
-
 	"github.com/segue-project/segue"
 )
 
@@ -17,23 +15,15 @@ type pool struct {
 	preempts  bool  // some of its jobs may preempt others
 	keepsPlan bool  // Conservative's reservations are kept between passes
 	queue     queue
-	running   []running // by estimated end, then ref
-	plan      profile   // when keepsPlan
-	plannedAt int64     // the earliest of the jobs' reservations, or before; when keepsPlan
-	future    profile   // what the running jobs give back, on the grid of Slurm's plans
+	running   runningJobs
+	plan      profile // when keepsPlan
+	plannedAt int64   // the earliest of the jobs' reservations, or before; when keepsPlan
+	future    profile // what the running jobs give back, on the grid of Slurm's plans
 	shared    sharedNodes
 
 	// When the next passes are due; never if nothing changed. The pass at cycleAt
 	// goes through the whole queue.
 	mainAt, cycleAt, backfillAt int64
-}
-
-// running is a running job. It started its limit before est.
-type running struct {
-	est    int64 // the end by its limit
-	nodes  int32 // whole nodes; 0 for a job on shared nodes
-	ref    Ref
-	places int32 // first of its places on shared nodes, or noPlace
 }
 
 func (c *conf) newPool(i int, sharing bool) pool {
@@ -57,28 +47,15 @@ func (p *pool) copyInto(d *pool) {
 	p.future.copyInto(&future)
 	p.shared.copyInto(&shared)
 	d.queue, d.plan, d.future, d.shared = queue, plan, future, shared
-	d.running = append(run[:0], p.running...)
-}
-
-// find returns the position of a running job in p.running, or where it belongs.
-func (p *pool) find(est int64, ref Ref) int {
-	lo, hi := 0, len(p.running)
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if r := &p.running[mid]; r.est < est || (r.est == est && r.ref < ref) {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	p.running.copyInto(&run)
+	d.running = run
 }
 
 // runningJob returns a running job; false if it does not run here.
 func (p *pool) runningJob(ref Ref) (running, bool) {
-	for _, r := range p.running {
+	for r := range p.running.all() {
 		if r.ref == ref {
-			return r, true
+			return *r, true
 		}
 	}
 	return running{}, false
@@ -108,7 +85,7 @@ func (s *Sim) start(p *pool, ref Ref, slots []int32) {
 	} else {
 		p.free -= j.nodes
 	}
-	p.running = slices.Insert(p.running, p.find(r.est, ref), r)
+	p.running.insert(r)
 	s.foresee(p, &r, r.nodes)
 	s.ends.push(ending{end: after(s.now, s.runOf(ref, j)), est: r.est, ref: ref, pool: p.index})
 	if s.conf.caps {
@@ -130,9 +107,8 @@ func (s *Sim) start(p *pool, ref Ref, slots []int32) {
 // finish ends a running job whose end has been taken from s.ends.
 func (s *Sim) finish(e ending) {
 	p := &s.pools[e.pool]
-	i := p.find(e.est, e.ref)
-	r := p.running[i]
-	s.drain(p, s.release(p, i))
+	r := p.running.remove(e.est, e.ref)
+	s.drain(p, s.release(p, &r))
 	if p.keepsPlan && s.now < r.est {
 		s.giveBack(p, s.now, r.est, r.nodes)
 	}
@@ -166,19 +142,17 @@ func (s *Sim) foresee(p *pool, r *running, nodes int32) {
 
 func (s *Sim) startOf(r *running) int64 { return r.est - s.job(r.ref).limit }
 
-// release returns the nodes of the running job at index i, forgets it, and
-// returns how many nodes have come wholly free.
-func (s *Sim) release(p *pool, i int) int32 {
-	r := p.running[i]
-	p.running = slices.Delete(p.running, i, i+1)
-	s.foresee(p, &r, -r.nodes)
+// release gives back the nodes of a job that has been taken out of p.running, and
+// returns how many have come wholly free.
+func (s *Sim) release(p *pool, r *running) int32 {
+	s.foresee(p, r, -r.nodes)
 	j := s.job(r.ref)
 	freed := r.nodes
 	if r.places != noPlace {
 		freed = p.shared.release(r.places, j.gpus)
 	}
 	p.free += freed
-	s.charge(j, s.startOf(&r))
+	s.charge(j, s.startOf(r))
 	s.touch(p)
 	if s.conf.caps {
 		s.users.stopped(j)

@@ -51,9 +51,9 @@ func (s *Sim) victims(p *pool, j *job) ([]running, bool) {
 // order in which they go.
 func (s *Sim) preemptable(p *pool, tier int) []running {
 	var able []running
-	for _, r := range p.running {
-		if part := s.partitionOf(&r); part.Preempt != PreemptOff && part.Tier < tier {
-			able = append(able, r)
+	for r := range p.running.all() {
+		if part := s.partitionOf(r); part.Preempt != PreemptOff && part.Tier < tier {
+			able = append(able, *r)
 		}
 	}
 	slices.SortFunc(able, func(a, b running) int {
@@ -135,7 +135,8 @@ func (s *Sim) stop(p *pool, r *running, state segue.JobState) (freed int32) {
 		o.start = noTime
 	}
 	s.ends.remove(r.ref)
-	return s.release(p, p.find(r.est, r.ref))
+	p.running.remove(r.est, r.ref)
+	return s.release(p, r)
 }
 
 // requeue lets a stopped job wait again, after the requeue delay.

@@ -145,7 +145,8 @@ func compareQueue(t *rapid.T, q *queue, naive []waiting) {
 		return
 	}
 	idle, slack, extra := rapid.Int32Range(0, 9).Draw(t, "idle"), rapid.Int64Range(0, 9).Draw(t, "slack"), rapid.Int32Range(0, 9).Draw(t, "extra")
-	first, last := -1, -1
+	lows := []low{{0, idle}, {slack, idle - extra}}
+	first, last, fitting := -1, -1, -1
 	for i, w := range naive {
 		if first < 0 && w.nodes <= idle && (w.limit <= slack || w.nodes <= extra) {
 			first = i
@@ -153,11 +154,23 @@ func compareQueue(t *rapid.T, q *queue, naive []waiting) {
 		if w.nodes <= idle {
 			last = i
 		}
+		if w.nodes <= idle && (w.limit <= slack || w.nodes <= idle-extra) {
+			fitting = i
+		}
 	}
 	if c := q.nextBackfill(cursor{}, idle, slack, extra); q.has(c) != (first >= 0) || (first >= 0 && q.at(c).ref != naive[first].ref) {
 		t.Fatalf("the first to backfill is at %v, want position %d", c, first)
 	}
 	if c, some := q.lastSmall(q.nth(len(naive)), idle); some != (last >= 0) || (some && q.at(c).ref != naive[last].ref) {
 		t.Fatalf("the last small one is at %v, want position %d", c, last)
+	}
+	end := q.nth(len(naive))
+	if c, _, some := q.lastFitting(cursor{}, end, 0, lows); some != (fitting >= 0) || (some && q.at(c).ref != naive[fitting].ref) {
+		t.Fatalf("the last that fits is at %v, want position %d", c, fitting)
+	}
+	if fitting < len(naive)-1 {
+		if c, _, some := q.lastFitting(q.nth(fitting+1), end, 0, lows); some {
+			t.Fatalf("one at %v fits, want none behind position %d", c, fitting)
+		}
 	}
 }

@@ -56,10 +56,13 @@ func (q *queue) next(c cursor) cursor {
 // previous returns the place before c, which is not the first.
 func (q *queue) previous(c cursor) cursor {
 	if c.i == 0 {
-		return cursor{c.block - 1, len(q.blocks[c.block-1].jobs) - 1}
+		return q.endOf(c.block - 1)
 	}
 	return cursor{c.block, c.i - 1}
 }
+
+// endOf returns the last place of a block.
+func (q *queue) endOf(block int) cursor { return cursor{block, len(q.blocks[block].jobs) - 1} }
 
 // nth returns the place of the job with n jobs before it, or of the last job.
 func (q *queue) nth(n int) cursor {
@@ -132,6 +135,29 @@ func (q *queue) lastSmall(c cursor, nodes int32) (cursor, bool) {
 		if c.block == 0 {
 			return c, false
 		}
-		c = cursor{c.block - 1, len(q.blocks[c.block-1].jobs) - 1}
+		c = q.endOf(c.block - 1)
 	}
+}
+
+// lastFitting returns the last place from first to c of a job that needs no more
+// nodes than are idle from now to the end of its limit, and how many are idle
+// then beside its own; false if there is none.
+func (q *queue) lastFitting(first, c cursor, now int64, idle []low) (cursor, int32, bool) {
+	for ; !c.before(first); c = q.endOf(c.block - 1) {
+		jobs := q.blocks[c.block].jobs
+		for ; c.i >= 0; c.i-- {
+			w := &jobs[c.i]
+			margin := idle[0].free - w.nodes
+			for k := 1; margin >= 0 && k < len(idle) && idle[k].at < now+w.limit; k++ {
+				margin = idle[k].free - w.nodes
+			}
+			if margin >= 0 {
+				return c, margin, !c.before(first)
+			}
+		}
+		if c.block == 0 {
+			break
+		}
+	}
+	return c, 0, false
 }

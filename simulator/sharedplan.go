@@ -36,8 +36,8 @@ func (f *plan) buildShared(s *Sim, p *pool, res int64, without []running) {
 // collect lists what the running jobs will give back, in order.
 func (f *plan) collect(s *Sim, p *pool, res int64, without []running) {
 	f.releases = f.releases[:0]
-	for _, r := range p.running {
-		if slices.Contains(without, r) {
+	for r := range p.running.all() {
+		if slices.Contains(without, *r) {
 			continue
 		}
 		at := max(ceilTo(r.est, res), s.now)

@@ -14,12 +14,12 @@ func (s *Sim) Snapshot(pool int) segue.Snapshot {
 	p := &s.pools[pool]
 	snap := segue.Snapshot{
 		At: segue.Time(s.now), Nodes: int(p.total - p.draining), GPUsPerNode: s.conf.Pools[pool].GPUsPerNode,
-		Running: make([]segue.QueuedJob, 0, len(p.running)),
+		Running: make([]segue.QueuedJob, 0, p.running.len()),
 		Pending: make([]segue.QueuedJob, 0, p.queue.len()),
 	}
-	for i := range p.running {
-		q := s.show(p.running[i].ref)
-		q.Start = segue.Time(s.startOf(&p.running[i]))
+	for r := range p.running.all() {
+		q := s.show(r.ref)
+		q.Start = segue.Time(s.startOf(r))
 		snap.Running = append(snap.Running, q)
 	}
 	for w := range p.queue.all() {
