@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,22 @@ import (
 )
 
 func main() {
+	waitPassively()
 	os.Exit(cli.Run(newRootCommand(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// waitPassively starts the program again with OMP_WAIT_POLICY=passive, unless
+// the user has set it. libxgboost's threads otherwise spin while they wait for
+// each other, which on a busy machine makes training several times slower; they
+// read the variable before Go runs.
+func waitPassively() {
+	const name = "OMP_WAIT_POLICY"
+	if _, set := os.LookupEnv(name); set {
+		return
+	}
+	if self, err := os.Executable(); err == nil {
+		_ = syscall.Exec(self, os.Args, append(os.Environ(), name+"=passive")) // returns when it failed
+	}
 }
 
 func newRootCommand() *cobra.Command {

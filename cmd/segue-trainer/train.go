@@ -130,6 +130,9 @@ func (f *trainFlags) admit() error {
 			return segue.Errorf(segue.Invalid, "--node-shares %v: want shares from 0.1 to 10", share)
 		}
 	}
+	if err := models.CheckID(filepath.Base(f.out)); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
 	if _, err := os.Lstat(f.out); err == nil {
 		return segue.Errorf(segue.Invalid, "--out %q exists already: a model is never replaced", f.out)
 	}
