@@ -1,52 +1,57 @@
 # shellcheck shell=bash
 # Prepares the build of the packages that train with native libraries (build
-# tag native): sets the CGO variables, nothing else. After scripts/lib.sh in a
+# tag native): exports variables of cgo, nothing else. After scripts/lib.sh in a
 # script, or by hand:
 #   . scripts/native.sh; go test -tags native ./trainer/libtorch/
 #
-# Without further ado it takes Debian's libtorch 1.13 (libtorch-dev). With
-# LIBTORCH=folder it takes the official libtorch 2.1.0 unpacked there, for CPU
-# or CUDA.
+# It takes Debian's libtorch 1.13 (libtorch-dev), or with LIBTORCH=folder the
+# official libtorch 2.1.0 unpacked there, for CPU or CUDA.
 
 # native_environment makes what gotch needs to be compiled, once, in the cache
-# outside the tree, and exports the variables that point there. The folder is
-# named after its content, so that Go's build cache knows gotch again: the first
-# build takes minutes.
+# outside the tree. The folder there is named after its content, and Go's build
+# cache knows gotch again by that name: the first build takes minutes, later ones
+# nothing.
 native_environment() {
-  local root header include name dir libraries=()
+  local root header include flags='' link='' folders=()
   root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
   header=$root/trainer/libtorch/compat/torch1.h
 
-  # Where the libraries and headers of libtorch are.
-  local link=''
-  include=/usr/include
-  if [[ -n ${LIBTORCH:-} ]]; then
-    include=$LIBTORCH/include
-    libraries=("$LIBTORCH/lib" /usr/local/cuda/lib64)
-    link="-L$LIBTORCH/lib -Wl,-rpath,$LIBTORCH/lib"
-  fi
+  include=${LIBTORCH:-/usr}/include
   if [[ ! -e $include/torch/csrc/api/include/torch/torch.h ]]; then
     printf 'error: no libtorch in %s: install libtorch-dev, or set LIBTORCH\n' "$include" >&2
     return 1
   fi
+  if [[ -n ${LIBTORCH:-} ]]; then
+    folders=("$LIBTORCH/lib" /usr/local/cuda/lib64)
+    link="-L$LIBTORCH/lib -Wl,-rpath,$LIBTORCH/lib"
+    # Which of the two binary interfaces of the C++ library it was built for.
+    flags=-D$(grep -o -m 1 '_GLIBCXX_USE_CXX11_ABI=[01]' "$LIBTORCH/share/cmake/Torch/TorchConfig.cmake")
+    if [[ -e $LIBTORCH/lib/libtorch_cuda.so ]]; then
+      link+=" -Wl,--no-as-needed -ltorch_cuda" # nothing refers to it: it registers itself
+    fi
+  fi
 
   # gotch names the libraries of CUDA on its link line, whether there are any or
   # not. An empty archive stands for each that is missing.
-  local missing=()
+  local name missing=()
   for name in cuda cudart cublas cudnn caffe2_nvrtc nvrtc-builtins nvrtc nvToolsExt c10_cuda torch_cuda; do
-    if ! native_library "$name" "${libraries[@]}"; then
-      missing+=("$name")
-    fi
+    native_library "$name" "${folders[@]}" || missing+=("$name")
   done
 
-  local hash
-  hash=$({ cat "$header" && echo "${missing[*]}"; } | sha256sum)
+  # gotch asks for all optimisations and debugging symbols of 18,000 lines that
+  # only pass arguments on. The last word saves two thirds of the time.
+  local compiler
+  compiler=$(printf '#!/bin/sh\nexec %s "$@" -O1 -g0\n' "$(command -v g++)")
+
+  local hash dir making
+  hash=$({ cat "$header" && echo "${missing[*]} $compiler"; } | sha256sum)
   dir=${cache:-${XDG_CACHE_HOME:-$HOME/.cache}/segue}/native/${hash:0:16}
   if [[ ! -d $dir ]]; then
-    local making
     mkdir -p "${dir%/*}"
     making=$(mktemp -d "$dir.XXXXXX")
     cp "$header" "$making/"
+    printf '%s\n' "$compiler" >"$making/g++"
+    chmod +x "$making/g++"
     for name in "${missing[@]}"; do
       ar rc "$making/lib$name.a"
     done
@@ -54,11 +59,9 @@ native_environment() {
   fi
 
   export CGO_ENABLED=1
-  export CGO_CXXFLAGS="-O1 -g0 -w -include $dir/torch1.h -I$include -I$include/torch/csrc/api/include"
+  export CXX=$dir/g++
+  export CGO_CXXFLAGS="-w $flags -include $dir/torch1.h -I$include -I$include/torch/csrc/api/include"
   export CGO_LDFLAGS="$link -L$dir"
-  if [[ -e ${LIBTORCH:-}/lib/libtorch_cuda.so ]]; then
-    CGO_LDFLAGS+=" -Wl,--no-as-needed -ltorch_cuda" # registers itself when it is loaded
-  fi
 }
 
 # native_library reports whether one of the folders after the first argument
