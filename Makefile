@@ -1,7 +1,7 @@
 # Every target is a script of the same name in scripts/, or one line here.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fmt bench verify build clean
+.PHONY: help demo test check fmt bench verify build trainer clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ verify: ## everything that a release needs: check, race, fuzz, static and reprod
 
 build: ## build bin/segue, one static file
 	@scripts/build
+
+trainer: ## build bin/segue-trainer, which trains models; installs the libraries it links
+	@scripts/trainer
 
 clean: ## remove what was built and shown in the tree (bin/, out/)
 	rm -rf bin out
