@@ -39,7 +39,7 @@ native_environment() {
   done
 
   # gotch asks for all optimisations and debugging symbols of 18,000 lines that
-  # only pass arguments on. The last word saves two thirds of the time.
+  # only pass arguments on. The last word saves more than half of their time.
   local compiler
   compiler=$(printf '#!/bin/sh\nexec %s "$@" -O1 -g0\n' "$(command -v g++)")
 
