@@ -67,8 +67,11 @@ func (l *learner) arrays(extra map[string][]float32) map[string][]float32 {
 // restore makes the training what the checkpoint holds. Without a file it does
 // nothing.
 func (l *learner) restore(extra map[string][]float32) error {
+	if l.checkpoint == "" {
+		return nil
+	}
 	b, err := os.ReadFile(l.checkpoint)
-	if errors.Is(err, fs.ErrNotExist) || l.checkpoint == "" {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {

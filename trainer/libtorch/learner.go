@@ -84,10 +84,11 @@ func newLearner(spec networks.Spec, train, valid *environment.Table, c common, d
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	for name, t := range map[string]*environment.Table{"training": train, "validation": valid} {
-		if err := fits(spec, t); err != nil {
-			return nil, segue.Errorf(segue.Invalid, "%s table: %w", name, err)
-		}
+	if err := fits(spec, train); err != nil {
+		return nil, segue.Errorf(segue.Invalid, "training table: %w", err)
+	}
+	if err := fits(spec, valid); err != nil {
+		return nil, segue.Errorf(segue.Invalid, "validation table: %w", err)
 	}
 	oneThread()
 	l := &learner{common: c, train: train, valid: valid}

@@ -98,13 +98,10 @@ func newPG(l *learner, cfg PGConfig) *pg {
 // hesitate makes waiting likely at the start, so that episodes go on for long
 // enough to learn from.
 func (g *pg) hesitate() {
-	const bias = -2 // one submission in eight decisions
-	for name, t := range g.model.export(g.model.weights) {
-		if name == "output.bias" {
-			for i := networks.Submit; i < len(t.Data); i += networks.Outputs {
-				t.Data[i] = bias
-			}
-		}
+	const bias = -2                                               // one submission in eight decisions
+	biases := g.model.export(g.model.weights)["output.bias"].Data // of every expert
+	for i := networks.Submit; i < len(biases); i += networks.Outputs {
+		biases[i] = bias
 	}
 	copy(g.best, g.model.weights)
 }
