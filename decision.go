@@ -7,6 +7,7 @@ import "time"
 type Decision struct {
 	At        Time
 	Policy    string // stable name of the policy that decided
+	Model     string // ID of the model that was asked; empty for none
 	Request   Request
 	Remaining time.Duration // until the predecessor ends
 	Prefer    Preference
@@ -27,4 +28,5 @@ type Alternative struct {
 	Overlap         time.Duration // expected
 	StartsBeforeEnd float64       // probability that there is no interruption
 	Cost            float64       // hours, at the user's preference
+	Forecaster      string        // whose forecast this is
 }

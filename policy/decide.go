@@ -25,30 +25,37 @@ type Situation struct {
 	Later []segue.Forecast
 }
 
-// Decide applies the rule within the safe envelope: it submits at the latest
-// when the current link ends and never with more than MaxLead remaining. A
-// decision that had no forecast to go by bears the policy name "no-forecast".
+// Decide applies the rule within the safe envelope of [Enveloped]. A decision
+// that had no forecast to go by bears the policy name "no-forecast".
 func Decide(rule Rule, s Situation) segue.Decision {
 	if s.Prefer == 0 {
 		s.Prefer = segue.Balanced
 	}
-	d := segue.Decision{
-		At: s.At, Policy: rule.Name, Request: s.Request, Remaining: s.Remaining, Prefer: s.Prefer, Forecast: s.Forecast,
-		Alternatives: alternatives(s),
-	}
+	d := Enveloped(rule.Name, rule.Need(s.Forecast), s)
 	if rule.Blind(s.Forecast) {
 		d.Policy = "no-forecast"
 	}
-	lead := rule.Need(s.Forecast)
+	d.Reason = reason(rule, s, d)
+	return d
+}
+
+// Enveloped returns the decision of the policy of that name, which wants to
+// submit when no more than lead remains, within the safe envelope: it submits at
+// the latest when the current link ends and never with more than MaxLead
+// remaining. Its Reason is left to the caller.
+func Enveloped(name string, lead time.Duration, s Situation) segue.Decision {
+	if s.Prefer == 0 {
+		s.Prefer = segue.Balanced
+	}
 	if s.MaxLead > 0 {
 		lead = min(lead, s.MaxLead)
 	}
 	// Instants are whole microseconds: less than that is no time to wait.
-	wait := (s.Remaining - lead).Truncate(time.Microsecond)
-	d.Submit = wait <= 0
-	d.SubmitAt = s.At.Add(max(wait, 0))
-	d.Reason = reason(rule, s, d)
-	return d
+	wait := (s.Remaining - max(lead, 0)).Truncate(time.Microsecond)
+	return segue.Decision{
+		At: s.At, Policy: name, Request: s.Request, Remaining: s.Remaining, Prefer: s.Prefer, Forecast: s.Forecast,
+		Alternatives: alternatives(s), Submit: wait <= 0, SubmitAt: s.At.Add(max(wait, 0)),
+	}
 }
 
 // alternatives prices a submission at each instant of s.Later up to the end of
@@ -63,6 +70,7 @@ func alternatives(s Situation) []segue.Alternative {
 		i, o := f.Interruption(remaining), f.Overlap(remaining)
 		list = append(list, segue.Alternative{
 			SubmitAt: f.At, Interruption: i, Overlap: o, StartsBeforeEnd: f.StartsWithin(remaining), Cost: s.Prefer.Cost(i, o),
+			Forecaster: f.Source,
 		})
 	}
 	return list
@@ -78,9 +86,9 @@ func reason(rule Rule, s Situation, d segue.Decision) string {
 	case d.Submit:
 		return fmt.Sprintf("Submit now: %s, and %s%s.", left, basis(rule, s, need), comparison(d))
 	case s.MaxLead > 0 && need > s.MaxLead:
-		return fmt.Sprintf("Wait until %s: %s, and you allow %s of lead at most; %s.", clock(d.SubmitAt), left, Words(s.MaxLead), basis(rule, s, need))
+		return fmt.Sprintf("Wait until %s: %s, and you allow %s of lead at most; %s.", Clock(d.SubmitAt), left, Words(s.MaxLead), basis(rule, s, need))
 	}
-	return fmt.Sprintf("Wait until %s: %s, and %s%s.", clock(d.SubmitAt), left, basis(rule, s, need), comparison(d))
+	return fmt.Sprintf("Wait until %s: %s, and %s%s.", Clock(d.SubmitAt), left, basis(rule, s, need), comparison(d))
 }
 
 // basis says where the lead that the rule needs comes from.
@@ -136,4 +144,5 @@ func Words(d time.Duration) string {
 	return fmt.Sprintf("%s%d h %d min", sign, h, m)
 }
 
-func clock(t segue.Time) string { return t.Std().Format("2006-01-02 15:04 UTC") }
+// Clock returns an instant as reasons name it: "2023-02-14 22:00 UTC".
+func Clock(t segue.Time) string { return t.Std().Format("2006-01-02 15:04 UTC") }

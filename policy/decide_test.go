@@ -177,8 +177,8 @@ func TestDecisionCarriesWhatItWasMadeFrom(t *testing.T) {
 		At: noon, Policy: "s", Request: req, Remaining: 90 * minute, Prefer: segue.NoWaste, Forecast: waits(1, 3),
 		Submit: true, SubmitAt: noon,
 		Alternatives: []segue.Alternative{
-			{SubmitAt: noon, Interruption: 45 * minute, Overlap: 15 * minute, StartsBeforeEnd: 0.5, Cost: 1},
-			{SubmitAt: noon.Add(hour), Interruption: 15 * minute, Overlap: 15 * minute, StartsBeforeEnd: 0.5, Cost: 0.5},
+			{SubmitAt: noon, Interruption: 45 * minute, Overlap: 15 * minute, StartsBeforeEnd: 0.5, Cost: 1, Forecaster: "test"},
+			{SubmitAt: noon.Add(hour), Interruption: 15 * minute, Overlap: 15 * minute, StartsBeforeEnd: 0.5, Cost: 0.5, Forecaster: "test"},
 			// the third is after the end
 		},
 		Reason: "Submit now: the current link ends in 1 h 30 min, and the forecast wait of 2 h, times 1.00, is 2 h; " +

@@ -14,12 +14,6 @@ import (
 // instant.
 type Told map[string]segue.Forecast
 
-// Sources are the names of the forecasters that features are made from. Told
-// should hold one forecast of each; those that are missing are missing features.
-func Sources() []string {
-	return []string{"recent", "recent-shape", "forward-limits", "forward-last-two", "forward-learned", "monte-carlo"}
-}
-
 // Describer turns what is known at one instant into the numbers that learned
 // forecasts and policies read. It is the only definition of them, for training
 // and for serving. It keeps the memory of its work and is not safe for

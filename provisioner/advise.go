@@ -6,6 +6,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/simulator"
 )
@@ -39,25 +40,32 @@ const maxAlternatives = 7 * 24
 // each later step, and when the current link ends. A question that makes no
 // sense is an error of kind segue.Invalid.
 func Advise(now predictor.Present, cluster simulator.Config, monte predictor.MonteCarloConfig, q Question) (segue.Decision, error) {
+	s, err := plan(now, cluster, monte, q)
+	if err != nil {
+		return segue.Decision{}, fmt.Errorf("advise: %w", err)
+	}
+	return policy.Decide(learned.Planner(s.Prefer), s), nil
+}
+
+// plan checks the question and simulates a submission now, at each later step,
+// and when the current link ends.
+func plan(now predictor.Present, cluster simulator.Config, monte predictor.MonteCarloConfig, q Question) (policy.Situation, error) {
 	q = q.withDefaults()
 	if err := q.validate(now.Snapshot, cluster); err != nil {
-		return segue.Decision{}, fmt.Errorf("advise: %w", err)
+		return policy.Situation{}, err
 	}
 	forecaster, err := predictor.NewMonteCarlo(cluster, monte)
 	if err != nil {
-		return segue.Decision{}, fmt.Errorf("advise: %w", err)
+		return policy.Situation{}, err
 	}
 	later, err := forecaster.Later(&now, q.Request, q.delays())
 	if err != nil {
-		return segue.Decision{}, fmt.Errorf("advise: %w", err)
+		return policy.Situation{}, err
 	}
-	rule := policy.Rule{
-		Name: "monte-carlo-quantile", Forecaster: forecaster.Name(), Form: policy.Quantile, Param: q.Prefer.CriticalQuantile(),
-	}
-	return policy.Decide(rule, policy.Situation{
+	return policy.Situation{
 		At: now.Snapshot.At, Request: q.Request, Remaining: q.Remaining, Prefer: q.Prefer, MaxLead: q.MaxLead,
 		Forecast: later[0], Later: later,
-	}), nil
+	}, nil
 }
 
 // delays returns after how long each alternative is submitted: 0 first, and at

@@ -104,21 +104,15 @@ func (s Setup) request() segue.Request {
 
 // forecasters returns a worker's own set, in a fixed order.
 func (s Setup) forecasters() ([]predictor.Forecaster, error) {
-	list := []predictor.Forecaster{predictor.NewRecent(100), predictor.NewRecentShape(100)}
-	for _, runs := range []predictor.RunTimes{
-		predictor.Limits{}, predictor.LastTwo{}, &predictor.Learned{}, trueRunTimes{s.Jobs},
-	} {
-		f, err := predictor.NewForward(*s.Known, runs)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, f)
-	}
-	mc, err := predictor.NewMonteCarlo(*s.Known, s.MonteCarlo)
+	list, err := predictor.NewSources(*s.Known, s.MonteCarlo)
 	if err != nil {
 		return nil, err
 	}
-	list = append(list, mc)
+	clairvoyant, err := predictor.NewForward(*s.Known, trueRunTimes{s.Jobs})
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, clairvoyant)
 	if s.Forecasters == nil {
 		return list, nil
 	}

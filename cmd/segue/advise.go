@@ -27,6 +27,7 @@ type adviseFlags struct {
 	maxLead                            time.Duration
 	seed                               uint64
 	json                               bool
+	model, policy                      string
 }
 
 func newAdviseCommand() *cobra.Command {
@@ -36,9 +37,14 @@ func newAdviseCommand() *cobra.Command {
 		Short: "Say whether to submit the next link of a chain now",
 		Long: `Advise says whether to submit the next job of a chain now, at a moment of a
 recorded history: what would the wait be, and what would be lost by submitting
-now or at each later hour? It uses nothing that happened after that moment.`,
+now or at each later hour? It uses nothing that happened after that moment.
+
+A planner decides, which simulates futures of the queue; or with --model a trained
+model, unless the queue is unlike all that its training saw.`,
 		Example: `  segue advise --trace jobs.log --cluster-nodes 76 --at 2023-02-14T09:00 \
-      --nodes 1 --time 48:00:00 --remaining 9h --prefer balanced`,
+      --nodes 1 --time 48:00:00 --remaining 9h --prefer balanced
+  segue advise --model ./model --trace jobs.log --cluster-nodes 76 --at 2023-02-14T09:00 \
+      --nodes 1 --time 48:00:00 --remaining 9h`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -54,12 +60,18 @@ now or at each later hour? It uses nothing that happened after that moment.`,
 	flags.DurationVar(&f.maxLead, "max-lead", 0, "never submit earlier than this before the end; 0 is no cap")
 	flags.IntVar(&f.replicas, "replicas", 200, "simulated futures")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the simulated futures")
+	flags.StringVar(&f.model, "model", "", "let the trained model in this folder decide")
+	flags.StringVar(&f.policy, "policy", "", "which policy of the model (default moe-dqn, or what it has)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (f *adviseFlags) run(cmd *cobra.Command) error {
 	q, at, err := f.question()
+	if err != nil {
+		return err
+	}
+	by, err := f.trained()
 	if err != nil {
 		return err
 	}
@@ -75,13 +87,9 @@ func (f *adviseFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	cfg, err := f.scheduler.Config()
-	if err != nil {
-		return err
-	}
 	now := predictor.RecordedAt(h.Jobs, at, f.scheduler.Nodes)
 	now.Owner = f.user
-	d, err := provisioner.Advise(now, cfg, predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed}, q)
+	d, err := f.advise(by, h.Jobs, now, q)
 	if err != nil {
 		return err
 	}
@@ -153,6 +161,8 @@ type advice struct {
 	SubmitAt          string             `json:"submit_at"`
 	Reason            string             `json:"reason"`
 	Policy            string             `json:"policy"`
+	Model             string             `json:"model"`      // ID of the model that was asked, "" for none
+	Forecaster        string             `json:"forecaster"` // whose forecast decided
 	Prefer            string             `json:"prefer"`
 	RemainingHours    float64            `json:"remaining_hours"`
 	Running           int                `json:"running_jobs"`
@@ -170,6 +180,7 @@ type alternative struct {
 	OverlapHours      float64 `json:"expected_overlap_hours"`
 	StartsBeforeEnd   float64 `json:"starts_before_end"`
 	CostHours         float64 `json:"cost_hours"`
+	Forecaster        string  `json:"forecaster"` // whose forecast priced it
 }
 
 // quantiles are those that advice shows.
@@ -178,7 +189,7 @@ var quantiles = []float64{0.1, 0.25, 0.5, 0.75, 0.9, 0.95}
 func adviceOf(d segue.Decision, now predictor.Present) advice {
 	a := advice{
 		At: d.At.String(), Decision: verdict(d), SubmitAt: d.SubmitAt.String(), Reason: d.Reason, Policy: d.Policy,
-		Prefer: d.Prefer.String(), RemainingHours: d.Remaining.Hours(),
+		Model: d.Model, Forecaster: d.Forecast.Source, Prefer: d.Prefer.String(), RemainingHours: d.Remaining.Hours(),
 		Running: len(now.Snapshot.Running), Pending: len(now.Snapshot.Pending), WaitHours: map[string]float64{},
 		StartsBeforeEnd:   d.Forecast.StartsWithin(d.Remaining),
 		InterruptionHours: d.Forecast.Interruption(d.Remaining).Hours(), OverlapHours: d.Forecast.Overlap(d.Remaining).Hours(),
@@ -189,7 +200,7 @@ func adviceOf(d segue.Decision, now predictor.Present) advice {
 	}
 	for _, alt := range d.Alternatives {
 		a.Alternatives = append(a.Alternatives, alternative{
-			alt.SubmitAt.String(), alt.Interruption.Hours(), alt.Overlap.Hours(), alt.StartsBeforeEnd, alt.Cost,
+			alt.SubmitAt.String(), alt.Interruption.Hours(), alt.Overlap.Hours(), alt.StartsBeforeEnd, alt.Cost, alt.Forecaster,
 		})
 	}
 	return a
@@ -222,6 +233,6 @@ func printAdvice(w io.Writer, d segue.Decision, now predictor.Present) error {
 		})
 	}
 	t.Render()
-	_, err := fmt.Fprintf(w, "Cost = interruption + %.2g x overlap (--prefer %s); decided by %s.\n", d.Prefer.OverlapPrice(), d.Prefer, d.Policy)
+	_, err := fmt.Fprintf(w, "Cost = interruption + %.2g x overlap (--prefer %s); decided by %s.\n", d.Prefer.OverlapPrice(), d.Prefer, decidedBy(d))
 	return err
 }

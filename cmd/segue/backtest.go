@@ -15,7 +15,6 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/evaluation"
-	"github.com/segue-project/segue/models"
 	"github.com/segue-project/segue/policy"
 	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
@@ -178,17 +177,13 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 
 // learned reads the model, which must not have seen the test period.
 func (f *backtestFlags) learned(split evaluation.Split) (*learned.Model, error) {
-	m, err := models.Open(f.model)
+	manifest, model, err := openModel(f.model)
 	if err != nil {
 		return nil, err
 	}
-	if until := m.Manifest.Window.Until.Time(); until > split.Test.From {
+	if until := manifest.Window.Until.Time(); until > split.Test.From {
 		return nil, segue.Errorf(segue.Invalid, "--model %s was trained on the history up to %s, which is in the test period from %s on",
 			f.model, until, split.Test.From)
-	}
-	model, err := learned.Read(m.File)
-	if err != nil {
-		return nil, fmt.Errorf("--model %s: %w", f.model, err)
 	}
 	return model, nil
 }

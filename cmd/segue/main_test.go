@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "flip": flip, "keys": keys, "model": model,
+			"exits": exits, "flip": flip, "keys": keys, "model": model, "toymodel": toy,
 		},
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/segue-project/segue/policy/networks"
 	"github.com/segue-project/segue/policy/safetensors"
 	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/predictor/drift"
 	"github.com/segue-project/segue/predictor/trees"
 	"github.com/segue-project/segue/predictor/waits"
 )
@@ -28,6 +29,9 @@ type Model struct {
 	Waits     waits.Spec
 	Ensembles [][]byte
 	Policies  []Policy
+	// Drift is what training saw of the features Watched, nil when that was not
+	// kept.
+	Drift *drift.Profile
 
 	parsed []*trees.Ensemble
 }
@@ -75,6 +79,13 @@ func Encode(m *Model) (map[string][]byte, error) {
 		files[name] = safetensors.Encode(p.Tensors, nil)
 		x.Policies = append(x.Policies, policyIndex{p.Name, name, p.Spec})
 	}
+	if m.Drift != nil {
+		text, err := m.Drift.Encode()
+		if err != nil {
+			return nil, err
+		}
+		files[DriftFile] = text
+	}
 	text, err := json.MarshalIndent(x, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the model's index: %w", err)
@@ -102,6 +113,12 @@ func Read(file func(name string) []byte) (*Model, error) {
 		return nil, fmt.Errorf("%s: %w", IndexFile, err)
 	}
 	m := &Model{Waits: x.Waits}
+	if text := file(DriftFile); text != nil {
+		var err error
+		if m.Drift, err = readDrift(text); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range x.Trees {
 		data := file(name)
 		ensemble, err := trees.Read(data)

@@ -1,0 +1,155 @@
+package learned
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/policy/networks"
+	"github.com/segue-project/segue/predictor/waits"
+)
+
+// Situation is what a model decides from.
+type Situation struct {
+	// Situation holds the planner's forecasts: Forecast is what decides where the
+	// model stands aside, and Later are the alternatives. The first of them, a
+	// submission now, is priced by the model instead wherever it decides.
+	policy.Situation
+	// Features are those of a predictor.Describer for a submission now.
+	Features []float32
+	// History is the window of predictor.SummarySteps summaries, the oldest
+	// first. Only a transformer reads it.
+	History []float32
+}
+
+// TreesQuantile is the name of the policy that every model has: it covers the
+// quantile of the model's own forecast that the preference asks for.
+const TreesQuantile = waits.Source + "-quantile"
+
+// PolicyNames returns the names of the policies that can decide, the default
+// first: moe-dqn where the model has it, else its first network.
+func (m *Model) PolicyNames() []string {
+	names := make([]string, 0, len(m.Policies)+1)
+	for _, p := range m.Policies {
+		names = append(names, p.Name)
+	}
+	if i := slices.Index(names, "moe-dqn"); i > 0 {
+		names = slices.Insert(slices.Delete(names, i, i+1), 0, "moe-dqn")
+	}
+	return append(names, TreesQuantile)
+}
+
+// Policy returns the network of that name, nil for TreesQuantile. An empty name
+// is the default. A name that the model does not have is an error of kind
+// segue.Invalid.
+func (m *Model) Policy(name string) (*Policy, error) {
+	names := m.PolicyNames()
+	if name == "" {
+		name = names[0]
+	}
+	if !slices.Contains(names, name) {
+		return nil, segue.Errorf(segue.Invalid, "the model has no policy %q: want one of %s", name, strings.Join(names, ", "))
+	}
+	i := slices.IndexFunc(m.Policies, func(p Policy) bool { return p.Name == name })
+	if i < 0 {
+		return nil, nil
+	}
+	return &m.Policies[i], nil
+}
+
+// Planner is the rule that decides where a model stands aside.
+func Planner(prefer segue.Preference) policy.Rule {
+	return policy.Rule{Name: "monte-carlo-quantile", Forecaster: "monte-carlo", Form: policy.Quantile, Param: prefer.CriticalQuantile()}
+}
+
+// Decide answers with the policy of that name, an empty one being the default,
+// within the safe envelope of policy.Enveloped. Where the features are unlike
+// those that training saw, the model stands aside: Planner decides, and the
+// reason says why.
+func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
+	if s.Prefer == 0 {
+		s.Prefer = segue.Balanced
+	}
+	network, err := m.Policy(name)
+	if err != nil {
+		return segue.Decision{}, err
+	}
+	if familiar, why := m.Familiar(s.Features); !familiar {
+		d := policy.Decide(Planner(s.Prefer), s.Situation)
+		d.Reason = strings.TrimSuffix(d.Reason, ".") + "; the model stands aside: " + why + "."
+		return d, nil
+	}
+	forecaster, err := m.NewForecaster()
+	if err != nil {
+		return segue.Decision{}, err
+	}
+	s.Forecast = forecaster.Forecast(s.At, s.Features)
+	if len(s.Later) > 0 && s.Later[0].At == s.At {
+		s.Later = slices.Concat([]segue.Forecast{s.Forecast}, s.Later[1:])
+	}
+	if network == nil {
+		rule := policy.Rule{Name: TreesQuantile, Forecaster: waits.Source, Form: policy.Quantile, Param: s.Prefer.CriticalQuantile()}
+		d := policy.Enveloped(rule.Name, rule.Need(s.Forecast), s.Situation)
+		d.Reason = reason(d, s.MaxLead)
+		return d, nil
+	}
+	return network.decide(s)
+}
+
+// lookAhead is the distance of the later moments for which a network is asked.
+const lookAhead = 30 * time.Minute
+
+// longestLead is the longest wait that a forecast says: with more than that
+// remaining there is time.
+const longestLead = 14 * 24 * time.Hour
+
+// decide asks the network whether to submit now. If not, it is asked for later
+// and later moments as if the queue stayed as it is: at the first at which it
+// would submit it must be asked again at the latest.
+func (p *Policy) decide(s Situation) (segue.Decision, error) {
+	if p.Spec.Kind == networks.Transformer && len(s.History) != p.Spec.History.Steps*p.Spec.History.Width {
+		return segue.Decision{}, segue.Errorf(segue.Invalid, "the policy %s reads a history of %d numbers, there are %d", p.Name,
+			p.Spec.History.Steps*p.Spec.History.Width, len(s.History))
+	}
+	decider, err := p.NewDecider()
+	if err != nil {
+		return segue.Decision{}, err
+	}
+	lead := min(s.Remaining, longestLead)
+	if s.MaxLead > 0 {
+		lead = min(lead, s.MaxLead)
+	}
+	var state []float32
+	for ; lead > 0; lead -= lookAhead {
+		state = policy.State(s.Features, s.Forecast, lead, state[:0])
+		if decider.Submit(state, s.History, lead, s.Prefer.OverlapPrice()) {
+			break
+		}
+	}
+	d := policy.Enveloped(p.Name, lead, s.Situation)
+	d.Reason = reason(d, s.MaxLead)
+	return d, nil
+}
+
+// reason says in one sentence why, with the numbers of a submission now.
+func reason(d segue.Decision, maxLead time.Duration) string {
+	if d.Remaining <= 0 {
+		return "Submit now: the current link has ended."
+	}
+	f := d.Forecast
+	verdict := "Submit now"
+	if !d.Submit {
+		verdict = "Wait until " + policy.Clock(d.SubmitAt)
+	}
+	text := fmt.Sprintf("%s: the current link ends in %s, and of such jobs submitted now %.0f %% would start before that, "+
+		"for an expected %s of interruption and %s of overlap; %s decides so at a price of %.2g h of interruption for an hour of overlap",
+		verdict, policy.Words(d.Remaining), 100*f.StartsWithin(d.Remaining), policy.Words(f.Interruption(d.Remaining)),
+		policy.Words(f.Overlap(d.Remaining)), d.Policy, d.Prefer.OverlapPrice())
+	if maxLead > 0 && !d.Submit && d.SubmitAt.Sub(d.At) == (d.Remaining-maxLead).Truncate(time.Microsecond) {
+		text += fmt.Sprintf(", and you allow %s of lead at most", policy.Words(maxLead))
+	}
+	return text + "."
+}

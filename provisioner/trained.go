@@ -1,0 +1,57 @@
+package provisioner
+
+import (
+	"fmt"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy/learned"
+	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/simulator"
+)
+
+// Trained is a model that is asked to decide.
+type Trained struct {
+	ID     string // of the model, for the decision
+	Model  *learned.Model
+	Policy string // its policy that decides; empty for its default
+	// History is the window of the hours before (predictor.RecordedWindow), which
+	// only a transformer reads.
+	History []float32
+}
+
+// AdviseBy is Advise by a trained model. Its trees forecast the wait of a
+// submission now, from the features of what is known and from the forecasters of
+// predictor.Sources, and its policy decides by that. Later submissions are priced
+// by the Monte Carlo forecast: the trees know the queue as it is, and not as it
+// will be. Where the model stands aside, the decision is that of Advise, and its
+// reason says why.
+func AdviseBy(
+	by Trained, now predictor.Present, cluster simulator.Config, monte predictor.MonteCarloConfig, q Question,
+) (segue.Decision, error) {
+	s, err := plan(now, cluster, monte, q)
+	if err != nil {
+		return segue.Decision{}, fmt.Errorf("advise: %w", err)
+	}
+	sources, err := predictor.NewSources(cluster, monte)
+	if err != nil {
+		return segue.Decision{}, fmt.Errorf("advise: %w", err)
+	}
+	told := predictor.Told{s.Forecast.Source: s.Forecast}
+	for _, f := range sources {
+		if _, known := told[f.Name()]; known {
+			continue
+		}
+		if told[f.Name()], err = f.Forecast(&now, q.Request); err != nil {
+			return segue.Decision{}, fmt.Errorf("advise: %s: %w", f.Name(), err)
+		}
+	}
+	var describer predictor.Describer
+	d, err := by.Model.Decide(by.Policy, learned.Situation{
+		Situation: s, Features: describer.Describe(&now, q.Request, told, nil), History: by.History,
+	})
+	if err != nil {
+		return segue.Decision{}, fmt.Errorf("advise: model %s: %w", by.ID, err)
+	}
+	d.Model = by.ID
+	return d, nil
+}
