@@ -57,7 +57,12 @@ func (r *Recalibrator) Correct(f segue.Forecast) segue.Forecast {
 	if f.Empty() || len(r.seen) == 0 {
 		return f
 	}
-	levels, stretch := r.levels(f.At)
+	return correct(f, r.turnouts(f.At))
+}
+
+// correct moves the waits of a forecast to where turnouts lay.
+func correct(f segue.Forecast, t turnouts) segue.Forecast {
+	levels, stretch := t.levels()
 	waits := make([]time.Duration, len(f.Waits))
 	for j := range waits {
 		p := (float64(j) + 0.5) / float64(len(waits))
@@ -76,9 +81,16 @@ type stretching struct{ from, by float64 }
 // steps is the resolution of the distribution of levels.
 const steps = 50
 
-// levels returns the distribution of the levels of earlier outcomes: weights of
-// steps equal parts of [0, 1], with the prior in it.
-func (r *Recalibrator) levels(at segue.Time) ([steps]float64, stretching) {
+// turnouts sums outcomes up: the weights of steps equal parts of [0, 1], the
+// prior among them, and the outcomes beyond their forecasts.
+type turnouts struct {
+	weights             [steps]float64
+	total               float64
+	overWeight, overSum float64
+}
+
+// turnouts returns the outcomes that were known at an instant.
+func (r *Recalibrator) turnouts(at segue.Time) turnouts {
 	half, prior := r.HalfLife, r.Prior
 	if half == 0 {
 		half = 4 * 24 * time.Hour
@@ -86,11 +98,10 @@ func (r *Recalibrator) levels(at segue.Time) ([steps]float64, stretching) {
 	if prior == 0 {
 		prior = 8
 	}
-	var weights [steps]float64
-	for i := range weights {
-		weights[i] = prior / steps
+	t := turnouts{total: prior}
+	for i := range t.weights {
+		t.weights[i] = prior / steps
 	}
-	total, overWeight, overSum := prior, 0., 0.
 	for i := len(r.seen) - 1; i >= 0; i-- {
 		o := &r.seen[i]
 		if o.known > at {
@@ -100,21 +111,31 @@ func (r *Recalibrator) levels(at segue.Time) ([steps]float64, stretching) {
 		if weight < 1e-3 {
 			break
 		}
-		spreadOver(&weights, o.from, o.to, weight)
-		total += weight
-		if o.over > 1 {
-			overWeight, overSum = overWeight+weight, overSum+weight*math.Log(o.over)
-		}
+		spreadOver(&t.weights, o.from, o.to, weight)
+		t.total += weight
+		t.overrun(o.over, weight)
 	}
-	for i := range weights {
-		weights[i] /= total
+	return t
+}
+
+// overrun counts an outcome beyond its forecast by a factor above 1.
+func (t *turnouts) overrun(factor, weight float64) {
+	if factor > 1 {
+		t.overWeight, t.overSum = t.overWeight+weight, t.overSum+weight*math.Log(factor)
 	}
-	if overWeight == 0 {
-		return weights, stretching{1, 1}
+}
+
+// levels returns the distribution of the levels of the outcomes.
+func (t turnouts) levels() ([steps]float64, stretching) {
+	for i := range t.weights {
+		t.weights[i] /= t.total
+	}
+	if t.overWeight == 0 {
+		return t.weights, stretching{1, 1}
 	}
 	// Half of the overrunning outcomes lie beyond their geometric mean, which is
 	// reached in the middle of their share.
-	return weights, stretching{1 - overWeight/total, math.Exp(2 * overSum / overWeight)}
+	return t.weights, stretching{1 - t.overWeight/t.total, math.Exp(2 * t.overSum / t.overWeight)}
 }
 
 // spreadOver adds the weight evenly to the parts from one level to another.
