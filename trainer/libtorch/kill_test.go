@@ -45,11 +45,9 @@ func TestTrainingGoesOnAfterItsProcessWasKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), checkpointVariable+"="+path)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
+	if _, err := cmd.StdinPipe(); err != nil { // Wait closes it
 		t.Fatal(err)
 	}
-	defer stdin.Close()
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
