@@ -119,6 +119,11 @@ func (c BacktestConfig) contenders() []Contender {
 		for i := range c.Model.Policies {
 			list = append(list, Network(&c.Model.Policies[i]))
 		}
+		for i := range c.Model.Policies {
+			if c.Model.Drift != nil {
+				list = append(list, guarded{c.Model, &c.Model.Policies[i]})
+			}
+		}
 	}
 	return list
 }

@@ -113,23 +113,55 @@ func (n network) Params() []float64 { return preferences }
 // Choose goes through the leads once, and asks for all preferences that have
 // not submitted yet.
 func (n network) Choose(e *Episode) ([]int, error) {
-	decider, err := n.policy.NewDecider()
+	submit, err := deciding(n.policy, e)
 	if err != nil {
 		return nil, err
 	}
+	return choose(e, submit), nil
+}
+
+// deciding returns whether a network submits at a lead of the episode.
+func deciding(p *learned.Policy, e *Episode) (func(lead int, preference float64) bool, error) {
+	decider, err := p.NewDecider()
+	if err != nil {
+		return nil, err
+	}
+	view := viewer{transformer: p.Spec.Kind == networks.Transformer}
+	return func(lead int, preference float64) bool {
+		view.move(e, lead)
+		return decider.Submit(view.state, view.window, e.Curve.Leads[lead], 1/preference)
+	}, nil
+}
+
+// viewer keeps what a network sees at one lead of an episode.
+type viewer struct {
+	transformer   bool
+	lead          int // that was looked at last, 0 for none
+	state, window []float32
+}
+
+// move looks at the lead of that index, unless it does already.
+func (v *viewer) move(e *Episode, lead int) {
+	if v.lead == lead {
+		return
+	}
+	v.lead = lead
+	v.state = policy.State(e.FeaturesAt(lead), e.Forecasts[waits.Source][lead], e.Curve.Leads[lead], v.state[:0])
+	if v.transformer {
+		v.window = e.Timeline.Window(e.At(lead), v.window[:0])
+	}
+}
+
+// choose returns for every preference the first lead, from the earliest on, at
+// which submit says so; the last one is the end.
+func choose(e *Episode, submit func(lead int, preference float64) bool) []int {
 	chosen := make([]int, len(preferences))
-	var state, window []float32
-	forecasts := e.Forecasts[waits.Source]
 	for k := len(e.Curve.Leads) - 1; k > 0; k-- {
-		state = policy.State(e.FeaturesAt(k), forecasts[k], e.Curve.Leads[k], state[:0])
-		if n.policy.Spec.Kind == networks.Transformer {
-			window = e.Timeline.Window(e.At(k), window[:0])
-		}
 		for i, preference := range preferences {
-			if chosen[i] == 0 && decider.Submit(state, window, e.Curve.Leads[k], 1/preference) {
+			if chosen[i] == 0 && submit(k, preference) {
 				chosen[i] = k
 			}
 		}
 	}
-	return chosen, nil
+	return chosen
 }

@@ -1,6 +1,7 @@
 package toymodel
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -71,9 +72,7 @@ func tensors(spec networks.Spec, lead time.Duration) map[string]safetensors.Tens
 	output[2*networks.Submit], output[2*networks.Submit+1] = 1, -1
 	identity := networks.Identity(spec.Inputs())
 	identity.Mean[spec.State] = float32(lead.Hours())
-	for name, t := range spec.Normalisation(identity, networks.Normaliser{}) {
-		all[name] = t
-	}
+	maps.Copy(all, spec.Normalisation(identity, networks.Normaliser{}))
 	return all
 }
 

@@ -65,6 +65,11 @@ func Planner(prefer segue.Preference) policy.Rule {
 	return policy.Rule{Name: "monte-carlo-quantile", Forecaster: "monte-carlo", Form: policy.Quantile, Param: prefer.CriticalQuantile()}
 }
 
+// TreesRule is the rule of TreesQuantile.
+func TreesRule(prefer segue.Preference) policy.Rule {
+	return policy.Rule{Name: TreesQuantile, Forecaster: waits.Source, Form: policy.Quantile, Param: prefer.CriticalQuantile()}
+}
+
 // Decide answers with the policy of that name, an empty one being the default,
 // within the safe envelope of policy.Enveloped. Where the features are unlike
 // those that training saw, the model stands aside: Planner decides, and the
@@ -91,8 +96,7 @@ func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
 		s.Later = slices.Concat([]segue.Forecast{s.Forecast}, s.Later[1:])
 	}
 	if network == nil {
-		rule := policy.Rule{Name: TreesQuantile, Forecaster: waits.Source, Form: policy.Quantile, Param: s.Prefer.CriticalQuantile()}
-		d := policy.Enveloped(rule.Name, rule.Need(s.Forecast), s.Situation)
+		d := policy.Enveloped(TreesQuantile, TreesRule(s.Prefer).Need(s.Forecast), s.Situation)
 		d.Reason = reason(d, s.MaxLead)
 		return d, nil
 	}

@@ -95,6 +95,9 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 	}
 	out.Rounds = forecast.Rounds
 	out.Model = &learned.Model{Waits: forecast.Spec, Ensembles: forecast.Ensembles}
+	if out.Model.Drift, err = profileOf(streams); err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
+	}
 	// 3. Foretell every sample by trees that never saw its time, as corrected then.
 	if err := forecast.foretell(streams); err != nil {
 		return nil, fmt.Errorf("learn: %w", err)

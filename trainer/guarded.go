@@ -1,0 +1,62 @@
+package trainer
+
+import (
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy/learned"
+	"github.com/segue-project/segue/predictor/waits"
+)
+
+// Guarded returns the contender that decides as `segue advise --model` does: by
+// the policy of that name, the default for an empty one, and where the features
+// are unlike those that training saw by learned.Planner. It reads the forecasts
+// that Foretell left in the episodes.
+func Guarded(m *learned.Model, name string) (Contender, error) {
+	p, err := m.Policy(name)
+	if err != nil {
+		return nil, err
+	}
+	return guarded{m, p}, nil
+}
+
+type guarded struct {
+	model  *learned.Model
+	policy *learned.Policy // nil: the quantile rule of the trees
+}
+
+func (g guarded) Name() string {
+	if g.policy == nil {
+		return learned.TreesQuantile + "-guarded"
+	}
+	return g.policy.Name + "-guarded"
+}
+
+func (g guarded) Params() []float64 { return preferences }
+
+func (g guarded) Choose(e *Episode) ([]int, error) {
+	trained, err := g.trained(e)
+	if err != nil {
+		return nil, err
+	}
+	planner := e.Forecasts[learned.Planner(segue.Balanced).Forecaster]
+	looked, familiar := 0, false
+	return choose(e, func(lead int, preference float64) bool {
+		if looked != lead {
+			looked = lead
+			familiar, _ = g.model.Familiar(e.FeaturesAt(lead))
+		}
+		if familiar {
+			return trained(lead, preference)
+		}
+		return learned.Planner(segue.Preference(preference)).Need(planner[lead]) >= e.Curve.Leads[lead]
+	}), nil
+}
+
+// trained returns what the model decides at a lead of the episode.
+func (g guarded) trained(e *Episode) (func(lead int, preference float64) bool, error) {
+	if g.policy != nil {
+		return deciding(g.policy, e)
+	}
+	return func(lead int, preference float64) bool {
+		return learned.TreesRule(segue.Preference(preference)).Need(e.Forecasts[waits.Source][lead]) >= e.Curve.Leads[lead]
+	}, nil
+}

@@ -1,0 +1,85 @@
+package trainer
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/toymodel"
+	"github.com/segue-project/segue/predictor/waits"
+)
+
+// watchedEpisode has leads of 0 to 9 hours, a planner that foresees a wait of 7
+// hours, trees that foresee 5, and a queue that is as long as said at each lead.
+func watchedEpisode(queue ...float32) *Episode {
+	e := episodeOf(midnight(1), make([]float64, len(queue)), nil)
+	e.Timeline = &Timeline{Width: 1}
+	for k, pending := range queue {
+		e.Features = append(e.Features, toymodel.Features("pending.jobs_log", pending)...)
+		for source, wait := range map[string]time.Duration{"monte-carlo": 7 * hour, waits.Source: 5 * hour} {
+			e.Forecasts[source] = append(e.Forecasts[source], segue.NewForecast(e.At(k), source, []time.Duration{wait}))
+		}
+	}
+	return &e
+}
+
+func TestGuardedPolicyLeavesUnknownQueuesToThePlanner(t *testing.T) {
+	t.Parallel()
+	model := toymodel.New(t, 5*hour, 3*hour, "moe-dqn")
+	model.Drift = toymodel.Drift("pending.jobs_log", 0, 4)
+	const calm, jammed = 2, 9
+	tests := map[string]struct {
+		policy string
+		queue  []float32 // by lead in hours: the last is the earliest
+		want   int
+	}{
+		"in a known queue the network submits":         {"", []float32{calm, calm, calm, calm, calm, calm, calm, calm, calm, calm}, 3},
+		"and the trees by their forecast":              {"trees-quantile", []float32{calm, calm, calm, calm, calm, calm, calm, calm, calm, calm}, 5},
+		"in an unknown one the planner":                {"", []float32{jammed, jammed, jammed, jammed, jammed, jammed, jammed, jammed, jammed, jammed}, 7},
+		"as soon as it is unknown and the planner due": {"", []float32{calm, calm, calm, calm, calm, calm, jammed, calm, calm, jammed}, 6},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := Guarded(model, tt.policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.Choose(watchedEpisode(tt.queue...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(slices.Repeat([]int{tt.want}, len(preferences)), got); diff != "" {
+				t.Errorf("%s chooses other leads (-want +got):\n%s", c.Name(), diff)
+			}
+		})
+	}
+}
+
+// What a network decides in a backtest is what it decides when it is asked.
+func TestGuardedPolicyWithoutAProfileIsTheNetwork(t *testing.T) {
+	t.Parallel()
+	model := toymodel.New(t, 5*hour, 3*hour, "moe-dqn")
+	guard, err := Guarded(model, "moe-dqn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := watchedEpisode(9, 9, 9, 9, 9, 9)
+	want, err := Network(&model.Policies[0]).Choose(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := guard.Choose(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("leads differ (-network +guarded):\n%s", diff)
+	}
+	if _, err := Guarded(model, "magic"); segue.KindOf(err) != segue.Invalid {
+		t.Errorf("a policy that it does not have: error %v, want an invalid one", err)
+	}
+}
