@@ -2,11 +2,25 @@ package waits
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
 )
+
+// Follower is a Recalibrator that only goes forward in time, in constant time for
+// a step, and that also learns from waits that are not over. When a queue grows,
+// short waits are known before long ones: by finished waits alone it looks too
+// good. The zero Follower changes nothing.
+type Follower struct {
+	// HalfLife and Prior are as for a Recalibrator.
+	HalfLife time.Duration
+	Prior    float64
+
+	seen turnouts // as they weigh at the instant at
+	at   segue.Time
+}
 
 // Pending is a forecast of a wait that is not over yet.
 type Pending struct {
@@ -14,20 +28,55 @@ type Pending struct {
 	Age      time.Duration // how long the wait has lasted so far
 }
 
-// CorrectAmong is Correct, knowing also the waits that are not over at the
-// forecast's instant. When a queue grows, short waits are known before long ones:
-// without the pending jobs the latest outcomes look too good. Each counts as one
-// outcome, above the level that its age has reached, spread there as the outcomes
-// are that got so far (Efron's redistribution to the right, 1967).
-func (r *Recalibrator) CorrectAmong(f segue.Forecast, pending []Pending) segue.Forecast {
-	if f.Empty() || len(r.seen)+len(pending) == 0 {
-		return f
+// Observe learns how a forecast turned out, at the instant at which the wait was
+// known; instants must not fall.
+func (f *Follower) Observe(said segue.Forecast, wait time.Duration, known segue.Time) {
+	if said.Empty() {
+		return
 	}
-	return correct(f, r.turnouts(f.At).among(pending))
+	f.advance(known)
+	o := turnoutOf(said, wait, known)
+	f.seen.add(&o, 1)
 }
 
-// among returns the turnouts with those of the waits that are not over.
-func (t turnouts) among(pending []Pending) turnouts {
+// advance lets what was seen fade.
+func (f *Follower) advance(at segue.Time) {
+	half := f.HalfLife
+	if half == 0 {
+		half = defaultHalfLife
+	}
+	if f.seen.total > 0 {
+		f.seen.fade(math.Exp2(-max(at.Sub(f.at), 0).Hours() / half.Hours()))
+	}
+	f.at = at
+}
+
+func (t *turnouts) fade(share float64) {
+	for i := range t.weights {
+		t.weights[i] *= share
+	}
+	t.total, t.overWeight, t.overSum = t.total*share, t.overWeight*share, t.overSum*share
+}
+
+// Correct returns the forecast with its waits moved to where earlier outcomes
+// lay. Each of the waits that are not over at its instant counts as one outcome,
+// above the level that its age has reached, spread there as the outcomes are that
+// got so far (Efron's redistribution to the right, 1967).
+func (f *Follower) Correct(said segue.Forecast, pending []Pending) segue.Forecast {
+	if said.Empty() {
+		return said
+	}
+	f.advance(said.At)
+	t := f.seen
+	t.expect(f.Prior)
+	if !t.among(pending) && f.seen.total == 0 {
+		return said
+	}
+	return correct(said, t)
+}
+
+// among adds the waits that are not over and reports whether any said something.
+func (t *turnouts) among(pending []Pending) bool {
 	type reached struct{ level, over float64 }
 	list := make([]reached, 0, len(pending))
 	for _, p := range pending {
@@ -44,7 +93,7 @@ func (t turnouts) among(pending []Pending) turnouts {
 		t.total++
 		t.overrun(p.over, 1)
 	}
-	return t
+	return len(list) > 0
 }
 
 // redistribute adds a weight of one to the parts from a level on, in proportion

@@ -39,7 +39,11 @@ func (r *Recalibrator) Observe(f segue.Forecast, wait time.Duration, known segue
 	if f.Empty() {
 		return
 	}
-	r.seen = append(r.seen, turnout{known: known, from: f.StartsWithin(wait - 1), to: f.StartsWithin(wait), over: excess(f, wait)})
+	r.seen = append(r.seen, turnoutOf(f, wait, known))
+}
+
+func turnoutOf(f segue.Forecast, wait time.Duration, known segue.Time) turnout {
+	return turnout{known: known, from: f.StartsWithin(wait - 1), to: f.StartsWithin(wait), over: excess(f, wait)}
 }
 
 // excess returns by what factor a wait is beyond the forecast's longest.
@@ -63,7 +67,7 @@ func (r *Recalibrator) Correct(f segue.Forecast) segue.Forecast {
 // correct moves the waits of a forecast to where turnouts lay.
 func correct(f segue.Forecast, t turnouts) segue.Forecast {
 	levels, stretch := t.levels()
-	waits := make([]time.Duration, len(f.Waits))
+	waits := make([]time.Duration, max(len(f.Waits), ranks))
 	for j := range waits {
 		p := (float64(j) + 0.5) / float64(len(waits))
 		waits[j] = f.Quantile(quantile(levels, p))
@@ -81,27 +85,28 @@ type stretching struct{ from, by float64 }
 // steps is the resolution of the distribution of levels.
 const steps = 50
 
-// turnouts sums outcomes up: the weights of steps equal parts of [0, 1], the
-// prior among them, and the outcomes beyond their forecasts.
+// turnouts sums outcomes up: the weights of steps equal parts of [0, 1] and the
+// outcomes beyond their forecasts.
 type turnouts struct {
 	weights             [steps]float64
 	total               float64
 	overWeight, overSum float64
 }
 
-// turnouts returns the outcomes that were known at an instant.
+// Defaults of Recalibrator and Follower.
+const (
+	defaultHalfLife = 4 * 24 * time.Hour
+	defaultPrior    = 8.0
+)
+
+// turnouts returns the outcomes that were known at an instant, and the prior.
 func (r *Recalibrator) turnouts(at segue.Time) turnouts {
-	half, prior := r.HalfLife, r.Prior
+	half := r.HalfLife
 	if half == 0 {
-		half = 4 * 24 * time.Hour
+		half = defaultHalfLife
 	}
-	if prior == 0 {
-		prior = 8
-	}
-	t := turnouts{total: prior}
-	for i := range t.weights {
-		t.weights[i] = prior / steps
-	}
+	var t turnouts
+	t.expect(r.Prior)
 	for i := len(r.seen) - 1; i >= 0; i-- {
 		o := &r.seen[i]
 		if o.known > at {
@@ -111,11 +116,27 @@ func (r *Recalibrator) turnouts(at segue.Time) turnouts {
 		if weight < 1e-3 {
 			break
 		}
-		spreadOver(&t.weights, o.from, o.to, weight)
-		t.total += weight
-		t.overrun(o.over, weight)
+		t.add(o, weight)
 	}
 	return t
+}
+
+// expect adds the assumption that forecasts are right, as so many outcomes; 0 is
+// the default.
+func (t *turnouts) expect(prior float64) {
+	if prior == 0 {
+		prior = defaultPrior
+	}
+	t.total += prior
+	for i := range t.weights {
+		t.weights[i] += prior / steps
+	}
+}
+
+func (t *turnouts) add(o *turnout, weight float64) {
+	spreadOver(&t.weights, o.from, o.to, weight)
+	t.total += weight
+	t.overrun(o.over, weight)
 }
 
 // overrun counts an outcome beyond its forecast by a factor above 1.
