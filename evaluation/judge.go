@@ -93,11 +93,21 @@ type LoadDifference struct {
 // are negative or not finite.
 func Judge(starts Starts, champion, challenger []float64, cfg JudgeConfig) (Verdict, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
+	v, err := compare(starts, champion, challenger, cfg)
+	if err != nil {
 		return Verdict{}, fmt.Errorf("judge a challenger: %w", err)
 	}
+	v.decide(cfg)
+	return v, nil
+}
+
+// compare returns the verdict without the decision.
+func compare(starts Starts, champion, challenger []float64, cfg JudgeConfig) (Verdict, error) {
+	if err := cfg.validate(); err != nil {
+		return Verdict{}, err
+	}
 	if err := judgeable(starts, champion, challenger); err != nil {
-		return Verdict{}, fmt.Errorf("judge a challenger: %w", err)
+		return Verdict{}, err
 	}
 	block, blocks := blocksOf(starts.At, longBlock)
 	c := comparison{champion: champion, challenger: challenger, block: block, blocks: blocks}
@@ -110,11 +120,19 @@ func Judge(starts Starts, champion, challenger []float64, cfg JudgeConfig) (Verd
 		if d.Starts == 0 {
 			continue
 		}
-		d.TooMuch = float64(d.Difference.Mean) > max(cfg.Margin*float64(d.Champion), cfg.SlackHours)
+		d.TooMuch = float64(d.Difference.Mean) > cfg.allowed(float64(d.Champion))
 		v.Loads = append(v.Loads, d)
 	}
-	v.decide(cfg)
 	return v, nil
+}
+
+// allowed returns by how many hours a start a challenger may cost more than the
+// given mean.
+func (c JudgeConfig) allowed(cost float64) float64 { return max(c.Margin*cost, c.SlackHours) }
+
+// allowedWords says what is allowed, for reasons.
+func (c JudgeConfig) allowedWords() string {
+	return fmt.Sprintf("at most %g %% or %g h is allowed", 100*c.Margin, c.SlackHours)
 }
 
 func judgeable(starts Starts, champion, challenger []float64) error {
@@ -205,7 +223,7 @@ func (v *Verdict) decide(cfg JudgeConfig) {
 		v.Reason += ": not surely less"
 		return
 	}
-	allowed := fmt.Sprintf("at most %g %% or %g h is allowed", 100*cfg.Margin, cfg.SlackHours)
+	allowed := cfg.allowedWords()
 	for _, l := range v.Loads {
 		if l.TooMuch {
 			v.Reason += fmt.Sprintf(", but in %s load %s: %.2f h instead of %.2f h on %d starts, and %s",

@@ -49,7 +49,8 @@ func (r *Registry) Keep(id, reason string) error {
 
 // Settle promotes a challenger or keeps it, as the verdict says and for its
 // reason. The error is of kind Conflict when the champion is no longer the one
-// that the challenger was compared with, whose ID is against.
+// that the challenger was compared with, whose ID is against: empty where there
+// was none.
 func (r *Registry) Settle(id, against string, v evaluation.Verdict) error {
 	e := Event{Action: Kept, Model: id, Before: against, Reason: v.Reason}
 	if v.Promote {
@@ -68,8 +69,11 @@ func (r *Registry) settle(e Event) error {
 	}
 	defer unlock()
 	champion, err := r.Champion()
-	if err != nil {
+	if err != nil && (e.Before != "" || segue.KindOf(err) != segue.NotFound) {
 		return err
+	}
+	if champion != e.Before && e.Before == "" {
+		return segue.Errorf(segue.Conflict, "there was no champion when it was judged, and by now it is %s", champion)
 	}
 	if champion != e.Before {
 		return segue.Errorf(segue.Conflict, "it was compared with model %s, and by now the champion is %s", e.Before, champion)

@@ -230,7 +230,9 @@ func TestVerdictIsSettledAgainstTheChampionThatWasJudged(t *testing.T) {
 	better := evaluation.Verdict{Promote: true, Reason: "it costs 0.20 h less a start than the champion"}
 	worse := evaluation.Verdict{Reason: "it costs 0.10 h more a start than the champion"}
 	wantKind(t, r.Settle("b", "a", better), segue.NotFound, "no model was promoted")
-	ok(t, r.Promote("a", "the first"))
+	ok(t, r.Settle("a", "", worse))
+	ok(t, r.Settle("a", "", evaluation.Verdict{Promote: true, Reason: "the first"}))
+	wantKind(t, r.Settle("b", "", better), segue.Conflict, "there was no champion when it was judged, and by now it is a")
 	ok(t, r.Settle("b", "a", worse))
 	wantChampion(t, r, "a")
 	ok(t, r.Settle("c", "a", better))
@@ -240,6 +242,7 @@ func TestVerdictIsSettledAgainstTheChampionThatWasJudged(t *testing.T) {
 	events, err := r.Log()
 	ok(t, err)
 	want := []models.Event{
+		{Action: models.Kept, Model: "a", Reason: worse.Reason},
 		{Action: models.Promoted, Model: "a", Reason: "the first"},
 		{Action: models.Kept, Model: "b", Before: "a", Reason: worse.Reason},
 		{Action: models.Promoted, Model: "c", Before: "a", Reason: better.Reason},
