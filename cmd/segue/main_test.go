@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/segue-project/segue/cmd/internal/cli"
+	"github.com/segue-project/segue/internal/toymodel"
 )
 
 func TestMain(m *testing.M) {
@@ -29,7 +30,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "flip": flip, "keys": keys, "model": model, "toymodel": toy,
+			"exits": exits, "flip": flip, "keys": keys, "model": model, "toymodel": toymodel.Script,
 		},
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -10,9 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/segue-project/segue"
-	"github.com/segue-project/segue/internal/toymodel"
 	"github.com/segue-project/segue/models"
-	"github.com/segue-project/segue/predictor"
 )
 
 // model writes a small model into a folder of models: "model folder ID day".
@@ -63,32 +60,4 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 		data[0] ^= 1
 		ts.Check(os.WriteFile(path, data, 0o600))
 	}
-}
-
-// toy writes a model that works, by hand: "toymodel folder wait lead policies
-// [feature most]" forecasts that wait, and its policies, separated by commas,
-// submit when no more than the lead remains. Training saw no feature but that one
-// at more than most. It was trained in January 2023.
-func toy(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || (len(args) != 4 && len(args) != 6) {
-		ts.Fatalf("usage: toymodel folder wait lead policies [feature most]")
-	}
-	wait, err := time.ParseDuration(args[1])
-	ts.Check(err)
-	lead, err := time.ParseDuration(args[2])
-	ts.Check(err)
-	toy := toymodel.New(ts, wait, lead, strings.Split(args[3], ",")...)
-	if len(args) == 6 {
-		most, err := strconv.ParseFloat(args[5], 64)
-		ts.Check(err)
-		toy.Drift = toymodel.Drift(args[4], 0, most)
-	}
-	day := func(d int) models.Instant {
-		return models.Instant(segue.TimeOf(time.Date(2023, time.January, d, 0, 0, 0, 0, time.UTC)))
-	}
-	ts.Check(models.Write(ts.MkAbs(args[0]), models.Manifest{
-		ID: path.Base(args[0]), Created: day(31), Version: "v0.2.0",
-		Trace: models.Trace{SHA256: strings.Repeat("ab", 32)}, Window: models.Window{From: day(1), Until: day(31)},
-		Cluster: models.Cluster{Nodes: 4}, Features: models.Features{Names: predictor.FeatureNames()},
-	}, toymodel.Files(ts, toy)))
 }
