@@ -41,6 +41,7 @@ type trainFlags struct {
 	replicas, steps    int
 	seed               uint64
 	resume, keepTrials bool
+	also               []string
 }
 
 func newTrainCommand() *cobra.Command {
@@ -64,6 +65,7 @@ on from there, and makes the same model.`,
 	flags := cmd.Flags()
 	f.history.Add(flags)
 	f.scheduler.Add(flags, "nodes", "nodes of the cluster (required)")
+	flags.StringSliceVar(&f.also, "also", nil, "learn from these histories too: FILE=NODES, of clusters with the same scheduler")
 	flags.StringVar(&f.from, "from", "", "learn from this instant on (default a week after the first job)")
 	flags.StringVar(&f.until, "until", "", "learn from what was known at this instant (required)")
 	flags.StringVar(&f.out, "out", "", "folder of the model, which must not exist (required)")
@@ -158,25 +160,29 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 	if err != nil {
 		return cfg, m, err
 	}
-	h, err := f.history.Load()
+	sources, err := f.sources()
 	if err != nil {
 		return cfg, m, err
 	}
-	digest, err := digestOf(f.history.Path)
-	if err != nil {
-		return cfg, m, err
-	}
-	known := trainer.KnownBefore(h.Jobs, until)
-	if len(known) == 0 {
-		return cfg, m, segue.Errorf(segue.Invalid, "--until %s is before the first job of the history", until)
-	}
-	replays, err := trainer.Replays(known, cluster, !f.plainOnly)
-	if err != nil {
-		return cfg, m, err
+	var replays []trainer.Replay
+	for i, source := range sources {
+		jobs, err := source.replays(&replays, f, cluster, until)
+		if err != nil {
+			return cfg, m, err
+		}
+		digest, err := digestOf(source.path)
+		if err != nil {
+			return cfg, m, err
+		}
+		if i == 0 {
+			m.Trace = models.Trace{SHA256: digest, Name: filepath.Base(source.path), Jobs: jobs}
+		} else {
+			m.Notes = append(m.Notes, fmt.Sprintf("also learned from %s: %d jobs of %d nodes, SHA-256 %s", filepath.Base(source.path), jobs, source.nodes, digest))
+		}
 	}
 	cfg = learning.Config{
 		Samples: trainer.SamplesConfig{
-			Until: until, Every: f.every, Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
+			Replays: replays, Until: until, Every: f.every, Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
 		},
 		Trees: learning.TreesConfig{Kind: waits.Kind(f.forecast)}, Policies: f.policies, Seed: f.seed, Steps: f.steps, Resume: f.resume,
 	}
@@ -186,23 +192,11 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 			return cfg, m, err
 		}
 	}
-	for i, r := range replays {
-		r = r.RequestedLimits(known)
-		for _, share := range f.loads {
-			switch {
-			case share == 1:
-				cfg.Samples.Replays = append(cfg.Samples.Replays, r)
-			case i == 0:
-				cfg.Samples.Replays = append(cfg.Samples.Replays, r.WithNodes(share))
-			}
-		}
-	}
 	for _, nodes := range f.pairs {
 		shape := segue.Shape{Nodes: nodes, Limit: pairTime}
 		cfg.Samples.Pairs = append(cfg.Samples.Pairs, shape)
 		m.Pairs = append(m.Pairs, models.PairOf(shape))
 	}
-	m.Trace = models.Trace{SHA256: digest, Name: filepath.Base(f.history.Path), Jobs: int64(len(known))}
 	m.Cluster = models.Cluster{Nodes: f.scheduler.Nodes}
 	m.Seeds = []uint64{f.seed}
 	m.Window = models.Window{From: models.Instant(cfg.Samples.Begin()), Until: models.Instant(until)}

@@ -1,0 +1,69 @@
+//go:build native
+
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
+	"github.com/segue-project/segue/simulator"
+	"github.com/segue-project/segue/trainer"
+)
+
+// source is a history to learn from.
+type source struct {
+	path  string
+	nodes int
+	name  string // in the names of replays; empty for the first
+}
+
+// sources returns the histories of --trace and --also.
+func (f *trainFlags) sources() ([]source, error) {
+	list := []source{{path: f.history.Path, nodes: f.scheduler.Nodes}}
+	for _, also := range f.also {
+		path, nodes, _ := strings.Cut(also, "=")
+		n, err := strconv.Atoi(nodes)
+		if err != nil || n < 1 || path == "" {
+			return nil, segue.Errorf(segue.Invalid, "--also %q: want a file and the nodes of its cluster, as in jobs.swf=64", also)
+		}
+		list = append(list, source{path: path, nodes: n, name: " of " + filepath.Base(path)})
+	}
+	return list, nil
+}
+
+// replays appends the replays of what was known of a history at the instant
+// until, the plain one on every share of the nodes, and returns the number of its
+// jobs.
+func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator.Config, until segue.Time) (jobs int64, err error) {
+	history := cli.History{Path: s.path, Format: f.history.Format, Zone: f.history.Zone}
+	h, err := history.Load()
+	if err != nil {
+		return 0, err
+	}
+	known := trainer.KnownBefore(h.Jobs, until)
+	if len(known) == 0 {
+		return 0, segue.Errorf(segue.Invalid, "--until %s is before the first job of %s", until, s.path)
+	}
+	cluster.Pools = []simulator.Pool{cluster.Pools[0]}
+	cluster.Pools[0].Nodes = s.nodes
+	replays, err := trainer.Replays(known, cluster, !f.plainOnly)
+	if err != nil {
+		return 0, err
+	}
+	for i, r := range replays {
+		r = r.RequestedLimits(known)
+		r.Name += s.name
+		for _, share := range f.loads {
+			switch {
+			case share == 1:
+				*list = append(*list, r)
+			case i == 0:
+				*list = append(*list, r.WithNodes(share))
+			}
+		}
+	}
+	return int64(len(known)), nil
+}
