@@ -2,6 +2,7 @@ package provisioner
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy/learned"
@@ -17,6 +18,9 @@ type Trained struct {
 	// History is the window of the hours before (predictor.RecordedWindow), which
 	// only a transformer reads.
 	History []float32
+	// LongestLead is the limit of the longest pair that it was trained for, 0 for
+	// not known: with more remaining no network is asked.
+	LongestLead time.Duration
 }
 
 // AdviseBy is Advise by a trained model. Its trees forecast the wait of a
@@ -47,7 +51,7 @@ func AdviseBy(
 	}
 	var describer predictor.Describer
 	d, err := by.Model.Decide(by.Policy, learned.Situation{
-		Situation: s, Features: describer.Describe(&now, q.Request, told, nil), History: by.History,
+		Situation: s, Features: describer.Describe(&now, q.Request, told, nil), History: by.History, LongestLead: by.LongestLead,
 	})
 	if err != nil {
 		return segue.Decision{}, fmt.Errorf("advise: model %s: %w", by.ID, err)

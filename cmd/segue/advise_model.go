@@ -39,7 +39,11 @@ func (f *adviseFlags) trained() (*provisioner.Trained, error) {
 	if _, err := model.Policy(f.policy); err != nil {
 		return nil, fmt.Errorf("--policy: %w", err)
 	}
-	return &provisioner.Trained{ID: manifest.ID, Model: model, Policy: f.policy}, nil
+	by := &provisioner.Trained{ID: manifest.ID, Model: model, Policy: f.policy}
+	for _, pair := range manifest.Pairs {
+		by.LongestLead = max(by.LongestLead, pair.Shape().Limit)
+	}
+	return by, nil
 }
 
 // advise asks the model, or the planner when there is none.

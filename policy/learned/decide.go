@@ -23,6 +23,10 @@ type Situation struct {
 	// History is the window of predictor.SummarySteps summaries, the oldest
 	// first. Only a transformer reads it.
 	History []float32
+	// LongestLead is the most that ever remained of a current link in training, 0
+	// for not known. With more than that remaining a network is not asked: there
+	// is time.
+	LongestLead time.Duration
 }
 
 // TreesQuantile is the name of the policy that every model has: it covers the
@@ -106,8 +110,8 @@ func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
 // lookAhead is the distance of the later moments for which a network is asked.
 const lookAhead = 30 * time.Minute
 
-// longestLead is the longest wait that a forecast says: with more than that
-// remaining there is time.
+// longestLead is LongestLead where that is not known: the longest wait that a
+// forecast says.
 const longestLead = 14 * 24 * time.Hour
 
 // decide asks the network whether to submit now. If not, it is asked for later
@@ -123,8 +127,10 @@ func (p *Policy) decide(s Situation) (segue.Decision, error) {
 		return segue.Decision{}, err
 	}
 	lead := min(s.Remaining, longestLead)
-	if s.MaxLead > 0 {
-		lead = min(lead, s.MaxLead)
+	for _, most := range []time.Duration{s.LongestLead, s.MaxLead} {
+		if most > 0 {
+			lead = min(lead, most)
+		}
 	}
 	var state []float32
 	for ; lead > 0; lead -= lookAhead {

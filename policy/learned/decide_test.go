@@ -67,6 +67,11 @@ func TestModelDecides(t *testing.T) {
 			wantReason: "Wait until 2023-02-14 18:00 UTC: the current link ends in 10 h, and of such jobs submitted now 100 % would start before that, for an expected " +
 				"0 min of interruption and 4 h of overlap; moe-dqn decides so at a price of 0.25 h of interruption for an hour of overlap, and you allow 4 h of lead at most.",
 		},
+		"with more remaining than in training there is time": {
+			remaining: 20 * hour, change: func(s *learned.Situation) { s.LongestLead = 8 * hour }, wantPolicy: "moe-dqn", wantWait: 12 * hour,
+			wantReason: "Wait until 2023-02-15 00:00 UTC: the current link ends in 20 h, and of such jobs submitted now 100 % would start before that, for an expected " +
+				"0 min of interruption and 14 h of overlap; moe-dqn decides so at a price of 0.25 h of interruption for an hour of overlap.",
+		},
 		"the trees' quantile rule goes by the wait": {
 			policy: learned.TreesQuantile, remaining: 20 * hour, wantPolicy: "trees-quantile", wantWait: 14 * hour,
 			wantReason: "Wait until 2023-02-15 01:59 UTC: the current link ends in 20 h, and of such jobs submitted now 100 % would start before that, for an expected " +
