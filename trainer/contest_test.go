@@ -43,7 +43,9 @@ func TestContest(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v, err := contestOf(t, func(c *ContestConfig) { c.Champion, c.Challenger, c.Judge.Margin = tt.champion, tt.challenger, tt.margin })
+			v, err := contestOf(t, func(c *ContestConfig) {
+				c.Champion, c.Challenger, c.Judge.Margin = tt.champion, tt.challenger, tt.margin
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

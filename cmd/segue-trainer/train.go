@@ -27,21 +27,21 @@ import (
 
 // trainFlags are the flags of segue-trainer train.
 type trainFlags struct {
-	history            cli.History
-	scheduler          cli.Scheduler
-	from, until        string
-	out                string
-	pairs              []int
-	pairTime           string
-	policies           []string
-	forecast           string
-	loads              []float64
-	plainOnly          bool
-	every, step        time.Duration
-	replicas, steps    int
-	seed               uint64
-	resume, keepTrials bool
-	also               []string
+	history         cli.History
+	scheduler       cli.Scheduler
+	from, until     string
+	out             string
+	pairs           []int
+	pairTime        string
+	policies        []string
+	forecast        string
+	loads           []float64
+	plainOnly       bool
+	every, step     time.Duration
+	replicas, steps int
+	seed            uint64
+	resume          bool
+	also            []string
 }
 
 func newTrainCommand() *cobra.Command {
@@ -108,7 +108,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := f.write(m, cfg, result); err != nil {
+	if err := f.write(m, result); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(cfg.Dir); err != nil {
@@ -218,7 +218,7 @@ func digestOf(path string) (string, error) {
 }
 
 // write writes the model's folder.
-func (f *trainFlags) write(m models.Manifest, cfg learning.Config, result *learning.Learned) error {
+func (f *trainFlags) write(m models.Manifest, result *learning.Learned) error {
 	files, err := learned.Encode(result.Model)
 	if err != nil {
 		return err
