@@ -26,8 +26,8 @@ type Trained struct {
 // AdviseBy is Advise by a trained model. Its trees forecast the wait of a
 // submission now, from the features of what is known and from the forecasters of
 // predictor.Sources, and its policy decides by that. Later submissions are priced
-// by the Monte Carlo forecast: the trees know the queue as it is, and not as it
-// will be. Where the model stands aside, the decision is that of Advise, and its
+// by the same forecast, moved by how the Monte Carlo forecast changes until then.
+// Where the model stands aside, the decision is that of Advise, and its
 // reason says why.
 func AdviseBy(
 	by Trained, now predictor.Present, cluster simulator.Config, monte predictor.MonteCarloConfig, q Question,

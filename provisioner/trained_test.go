@@ -28,8 +28,8 @@ func TestAdviceByAModel(t *testing.T) {
 	if !d.Submit || d.Policy != "moe-dqn" || d.Model != "toy" || d.Forecast.Source != "trees" {
 		t.Errorf("%s of %s submits %t by %s, want moe-dqn of toy, true, by trees", d.Policy, d.Model, d.Submit, d.Forecast.Source)
 	}
-	if now, later := d.Alternatives[0], d.Alternatives[1]; now.Forecaster != "trees" || later.Forecaster != "monte-carlo" {
-		t.Errorf("a submission now is priced by %s, a later one by %s, want trees and monte-carlo", now.Forecaster, later.Forecaster)
+	if now, later := d.Alternatives[0], d.Alternatives[1]; now.Forecaster != "trees" || later.Forecaster != "trees + monte-carlo" {
+		t.Errorf("a submission now is priced by %s, a later one by %s, want trees and trees + monte-carlo", now.Forecaster, later.Forecaster)
 	}
 	by.Policy = "trees-quantile"
 	if d := adviseBy(t, by, present(0, 0), question()); d.Submit || d.Policy != "trees-quantile" {

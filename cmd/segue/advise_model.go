@@ -74,5 +74,5 @@ func decidedBy(d segue.Decision) string {
 	case d.Forecast.Source == learned.Planner(d.Prefer).Forecaster:
 		return fmt.Sprintf("%s, instead of model %s", d.Policy, d.Model)
 	}
-	return fmt.Sprintf("%s of model %s; its forecast prices a submission now, simulations price later ones", d.Policy, d.Model)
+	return fmt.Sprintf("%s of model %s", d.Policy, d.Model)
 }

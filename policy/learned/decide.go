@@ -14,9 +14,10 @@ import (
 
 // Situation is what a model decides from.
 type Situation struct {
-	// Situation holds the planner's forecasts: Forecast is what decides where the
-	// model stands aside, and Later are the alternatives. The first of them, a
-	// submission now, is priced by the model instead wherever it decides.
+	// Situation holds the planner's forecasts, of which Forecast decides where the
+	// model stands aside. Where it does not, the alternatives are those of Later
+	// as the model sees them: its own forecast of a submission now, moved by how
+	// the planner's simulations change until later.
 	policy.Situation
 	// Features are those of a predictor.Describer for a submission now.
 	Features []float32
@@ -96,15 +97,34 @@ func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
 		return segue.Decision{}, err
 	}
 	s.Forecast = forecaster.Forecast(s.At, s.Features)
-	if len(s.Later) > 0 && s.Later[0].At == s.At {
-		s.Later = slices.Concat([]segue.Forecast{s.Forecast}, s.Later[1:])
-	}
+	s.Later = moved(s.Forecast, s.Later)
 	if network == nil {
 		d := policy.Enveloped(TreesQuantile, TreesRule(s.Prefer).Need(s.Forecast), s.Situation)
 		d.Reason = reason(d, s.MaxLead)
 		return d, nil
 	}
 	return network.decide(s)
+}
+
+// moved returns the model's forecasts at the instants of the planner's: the trees
+// know the queue as it is and not as it will be, so that each quantile of theirs
+// goes along with the planner's from the first of its forecasts, a submission
+// now, to the later one.
+func moved(model segue.Forecast, planner []segue.Forecast) []segue.Forecast {
+	var list []segue.Forecast
+	for _, later := range planner {
+		if later.At == model.At {
+			list = append(list, model)
+			continue
+		}
+		waits := make([]time.Duration, len(model.Waits))
+		for j, wait := range model.Waits {
+			p := (float64(j) + 0.5) / float64(len(waits))
+			waits[j] = wait + later.Quantile(p) - planner[0].Quantile(p)
+		}
+		list = append(list, segue.NewForecast(later.At, model.Source+" + "+later.Source, waits))
+	}
+	return list
 }
 
 // lookAhead is the distance of the later moments for which a network is asked.

@@ -99,14 +99,18 @@ func TestModelDecides(t *testing.T) {
 	}
 }
 
-func TestSubmissionNowIsPricedByTheModelAndLaterOnesByThePlanner(t *testing.T) {
+// The simulations know of no wait now and of two hours after an hour, so that the
+// model's six hours become eight.
+func TestLaterSubmissionsArePricedByTheModelAndHowTheQueueChanges(t *testing.T) {
 	t.Parallel()
-	d := decide(t, toymodel.New(t, 6*hour, 12*hour), "", situation(4*hour))
+	s := situation(4 * hour)
+	s.Later[1].Waits = []time.Duration{2 * hour}
+	d := decide(t, toymodel.New(t, 6*hour, 12*hour), "", s)
 	var got []string
 	for _, a := range d.Alternatives {
-		got = append(got, a.Forecaster+" "+policy.Words(a.Interruption))
+		got = append(got, a.Forecaster+": "+policy.Words(a.Interruption))
 	}
-	if diff := cmp.Diff([]string{"trees 2 h", "monte-carlo 0 min", "monte-carlo 0 min"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"trees: 2 h", "trees + monte-carlo: 5 h", "trees + monte-carlo: 6 h"}, got); diff != "" {
 		t.Errorf("alternatives differ (-want +got):\n%s", diff)
 	}
 }
