@@ -104,8 +104,8 @@ func Network(p *learned.Policy) Contender { return network{p} }
 type network struct{ policy *learned.Policy }
 
 // preferences are those for which networks are asked: hours of overlap worth
-// an hour of interruption.
-var preferences = []float64{0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50}
+// an hour of interruption; 0 never submits before the end.
+var preferences = []float64{0, 0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 32, 40, 50}
 
 func (n network) Name() string      { return n.policy.Name }
 func (n network) Params() []float64 { return preferences }
@@ -158,7 +158,7 @@ func choose(e *Episode, submit func(lead int, preference float64) bool) []int {
 	chosen := make([]int, len(preferences))
 	for k := len(e.Curve.Leads) - 1; k > 0; k-- {
 		for i, preference := range preferences {
-			if chosen[i] == 0 && submit(k, preference) {
+			if chosen[i] == 0 && preference > 0 && submit(k, preference) {
 				chosen[i] = k
 			}
 		}

@@ -53,16 +53,15 @@ func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator
 	if err != nil {
 		return 0, err
 	}
-	for i, r := range replays {
+	for _, r := range replays {
 		r = r.RequestedLimits(known)
 		r.Name += s.name
 		for _, share := range f.loads {
-			switch {
-			case share == 1:
-				*list = append(*list, r)
-			case i == 0:
-				*list = append(*list, r.WithNodes(share))
+			changed := r
+			if share != 1 {
+				changed = r.WithNodes(share)
 			}
+			*list = append(*list, changed)
 		}
 	}
 	return int64(len(known)), nil

@@ -47,17 +47,32 @@ func (n *Network) Forward(s *Scratch, input, history, out []float32) {
 	if n.encoder != nil {
 		n.encoder.encode(s.code, history, s.joint[width:])
 	}
-	if n.spec.Kind != Mixture {
+	if n.spec.Kind == Mixture {
+		n.weigh(s)
+		out[Wait], out[Submit] = 0, 0
+		for k := range n.experts {
+			n.experts[k].forward(s, s.out[:])
+			out[Wait] += s.Gate[k] * s.out[Wait]
+			out[Submit] += s.Gate[k] * s.out[Submit]
+		}
+	} else {
 		n.experts[0].forward(s, out)
-		return
 	}
-	n.weigh(s)
-	out[Wait], out[Submit] = 0, 0
-	for k := range n.experts {
-		n.experts[k].forward(s, s.out[:])
-		out[Wait] += s.Gate[k] * s.out[Wait]
-		out[Submit] += s.Gate[k] * s.out[Submit]
+	if n.spec.Prior != nil {
+		lean := n.lean(s)
+		out[Wait] -= lean
+		out[Submit] += lean
 	}
+}
+
+// lean returns what the prior adds to the output for submitting, and takes from
+// the one for waiting.
+func (n *Network) lean(s *Scratch) float32 {
+	excess := float32(0)
+	for _, i := range [2]int{n.spec.Prior.Input, n.spec.LogPriceInput()} {
+		excess += s.joint[i]*n.inputs.Scale[i] + n.inputs.Mean[i]
+	}
+	return n.spec.PriorLean() * excess
 }
 
 // Decide says whether to submit now: state and history as [Network.Forward] and

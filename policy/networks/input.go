@@ -27,6 +27,20 @@ func Input(dst, state []float32, remaining, price float64) []float32 {
 	)
 }
 
+// LogPriceInput is the place among the inputs of the logarithm of the price.
+func (s Spec) LogPriceInput() int { return s.Inputs() - 1 }
+
+// PriorLean is what the prior adds to the output for submitting, and takes from
+// the one for waiting, for log-odds of 1 above those of the rule: half of its
+// gain where outputs are costs, and as much less where they are logits.
+func (s Spec) PriorLean() float32 {
+	half := float32(s.Prior.Gain / 2)
+	if s.Heads == Actor {
+		return -half
+	}
+	return half
+}
+
 // CostUnit is the unit of a network's costs at a price, in hours of interruption:
 // four hours times the root of the price. In it an hour of interruption counts
 // less the dearer overlap is, and an hour of overlap more, so that costs at all

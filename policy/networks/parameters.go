@@ -62,8 +62,12 @@ func (s Spec) Parameters() []Parameter {
 		all = append(all, byExpert(experts, affine(fmt.Sprintf("trunk.%d", i), hidden, width, 1))...)
 		width = hidden
 	}
+	gain := headGain
+	if s.Prior != nil {
+		gain = 0 // the prior alone
+	}
 	for _, head := range s.heads() {
-		all = append(all, byExpert(experts, affine(head.name, head.outputs, width, headGain))...)
+		all = append(all, byExpert(experts, affine(head.name, head.outputs, width, gain))...)
 	}
 	return all
 }

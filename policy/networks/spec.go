@@ -57,6 +57,19 @@ type Spec struct {
 	GateHidden int   `json:"gate_hidden,omitempty"`
 
 	History *History `json:"history,omitempty"` // of a transformer
+
+	// Prior is the rule from which learning starts; nil for none.
+	Prior *Prior `json:"prior,omitempty"`
+}
+
+// Prior leans the outputs towards the newsvendor rule, which covers the quantile
+// 1 / (1 + price) of the forecast wait ([segue.Preference.CriticalQuantile]):
+// submit when the log-odds of a start before the current link ends are at most
+// -log(price). What is trained comes on top, so that a network that has learned
+// nothing decides by the rule.
+type Prior struct {
+	Input int     `json:"input"` // the place among the inputs of those log-odds
+	Gain  float64 `json:"gain"`  // by which the outputs differ for log-odds of 1 too many
 }
 
 // History says how a transformer encodes what came before.
@@ -129,6 +142,9 @@ func (s Spec) ExpertCount() int {
 // not ask for all memory.
 const maxWidth = 1 << 14
 
+// maxGain bounds the gain of a prior.
+const maxGain = 1000
+
 // Validate returns an error of kind [segue.Invalid] that names the first field
 // that no network can have.
 func (s Spec) Validate() error {
@@ -156,6 +172,9 @@ func (s Spec) validate() error {
 		if err := within("hidden", width, 1); err != nil {
 			return err
 		}
+	}
+	if p := s.Prior; p != nil && (p.Input < 0 || p.Input >= s.State || !(p.Gain >= 0 && p.Gain <= maxGain)) {
+		return fmt.Errorf("prior reads input %d with gain %v, want 0 to %d and 0 to %d", p.Input, p.Gain, s.State-1, maxGain)
 	}
 	if err := s.validateMixture(); err != nil {
 		return err

@@ -23,8 +23,8 @@ type Config struct {
 	// not nil, trains the forecast alone.
 	Policies []string
 	Seed     uint64 // default 1
-	// Steps bounds the training of each policy; 0 leaves it to the policy. A
-	// policy gradient takes a fiftieth of them, each of which is many decisions.
+	// Steps bounds the training of each policy; default 4,000. A policy gradient
+	// takes a fiftieth of them, each of which is many decisions.
 	Steps int
 	// Dir, when not empty, is a folder in which what was finished is kept, so that
 	// a training that was killed can be taken up again with Resume.
@@ -117,6 +117,10 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 // train trains one policy: on the folds of time but the last, validated on that.
 func (c Config) train(ctx context.Context, name string, streams []trainer.Stream) (Training, learned.Policy, error) {
 	r := recipes[name]
+	steps := c.Steps
+	if steps == 0 {
+		steps = defaultSteps
+	}
 	b := blocksOf(streams)
 	spec := r.spec()
 	histories := spec.Kind == networks.Transformer
@@ -138,11 +142,11 @@ func (c Config) train(ctx context.Context, name string, streams []trainer.Stream
 	var err error
 	if r.gradient {
 		result, err = libtorch.TrainPG(ctx, spec, train, valid, libtorch.PGConfig{
-			Seed: c.Seed, Steps: (c.Steps + 49) / 50, Checkpoint: checkpoint, Resume: c.Resume,
+			Seed: c.Seed, Steps: (steps + 49) / 50, Decay: decay, Checkpoint: checkpoint, Resume: c.Resume,
 		}, progress)
 	} else {
 		result, err = libtorch.TrainDQN(ctx, spec, train, valid, libtorch.DQNConfig{
-			Seed: c.Seed, Steps: c.Steps, Checkpoint: checkpoint, Resume: c.Resume,
+			Seed: c.Seed, Steps: steps, LearningRate: learningRate, Decay: decay, NStep: nStep, Batch: batch, Checkpoint: checkpoint, Resume: c.Resume,
 		}, progress)
 	}
 	if err != nil {

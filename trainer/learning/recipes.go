@@ -15,25 +15,57 @@ type recipe struct {
 	spec     func() networks.Spec
 }
 
+// The gains of the priors: in units of cost, of which an hour's waiting makes a
+// fraction, and in logits.
+const (
+	costGain  = 0.2
+	logitGain = 2
+)
+
+// What comes on top of a prior is learned slowly, and its weights decay: months
+// hold few busy weeks, and a network that may learn them by heart does.
+const (
+	learningRate = 5e-4
+	decay        = 0.3
+)
+
+// What waiting costs is followed for a day of leads before the network is asked:
+// it knows nothing at first, and a wait that seems to cost nothing spoils the
+// prior.
+const (
+	nStep = 24
+	batch = 64
+)
+
+// defaultSteps bound the training of a policy: later steps never gave a better
+// one.
+const defaultSteps = 4000
+
+// prior returns the rule from which a policy starts to learn: the newsvendor rule
+// on the forecast of the trees.
+func prior(gain float64) *networks.Prior {
+	return &networks.Prior{Input: slices.Index(policy.StateNames(), "forecast.no_gap_logit"), Gain: gain}
+}
+
 // recipes are the policies that can be trained, by name.
 var recipes = map[string]recipe{
 	"dqn": {spec: func() networks.Spec {
-		return networks.Spec{Kind: networks.MLP, Heads: networks.Dueling, State: states(), Hidden: []int{128, 128}}
+		return networks.Spec{Kind: networks.MLP, Heads: networks.Dueling, State: states(), Hidden: []int{64, 64}, Prior: prior(costGain)}
 	}},
 	"moe-dqn": {spec: func() networks.Spec {
 		return networks.Spec{
-			Kind: networks.Mixture, Heads: networks.Dueling, State: states(), Hidden: []int{64, 64},
-			Experts: 4, Gate: gateInputs(), GateHidden: 16,
+			Kind: networks.Mixture, Heads: networks.Dueling, State: states(), Hidden: []int{32, 32},
+			Experts: 4, Gate: gateInputs(), GateHidden: 16, Prior: prior(costGain),
 		}
 	}},
 	"pg": {gradient: true, spec: func() networks.Spec {
-		return networks.Spec{Kind: networks.MLP, Heads: networks.Actor, State: states(), Hidden: []int{128, 128}}
+		return networks.Spec{Kind: networks.MLP, Heads: networks.Actor, State: states(), Hidden: []int{64, 64}, Prior: prior(logitGain)}
 	}},
 	"transformer-pg": {gradient: true, spec: func() networks.Spec {
 		return networks.Spec{
-			Kind: networks.Transformer, Heads: networks.Actor, State: states(), Hidden: []int{64},
+			Kind: networks.Transformer, Heads: networks.Actor, State: states(), Hidden: []int{32}, Prior: prior(logitGain),
 			History: &networks.History{
-				Steps: predictor.SummarySteps, Width: len(predictor.SummaryNames()), Model: 32, Heads: 4, Layers: 2, FeedForward: 64,
+				Steps: predictor.SummarySteps, Width: len(predictor.SummaryNames()), Model: 16, Heads: 2, Layers: 1, FeedForward: 32,
 				Positions: networks.Learned, Pool: networks.Last,
 			},
 		}

@@ -48,8 +48,8 @@ func gateInputs() []int {
 	names := policy.StateNames()
 	var places []int
 	for _, name := range []string{
-		"request.size", "free.size", "running.work_by_limit", "pending.jobs_log", "pending.work_by_limit", "pending.work_expected",
-		"past.wait_mean.24h", "past.wait_mean.72h", "past.load.24h", "past.load.72h", "forecast.p50", "forecast.p90",
+		"request.size", "free.size", "pending.jobs_log", "running.work_expected", "pending.work_expected",
+		"past.wait_mean.24h", "past.load.24h", "past.load.72h", "forecast.p50", "forecast.p90",
 	} {
 		places = append(places, slices.Index(names, name))
 	}

@@ -40,6 +40,18 @@ func (a *adam) step(weights, gradient []float32, rate float64) {
 	}
 }
 
+// shrink takes a share of the weights away: decay apart from the gradient
+// (Loshchilov and Hutter, ICLR 2019).
+func shrink(weights []float32, share float64) {
+	if share == 0 {
+		return
+	}
+	keep := float32(1 - share)
+	for i := range weights {
+		weights[i] *= keep
+	}
+}
+
 // clip scales the gradient so that its length is at most the limit, and returns
 // the length that it had.
 func clip(gradient []float32, limit float64) float64 {

@@ -11,6 +11,7 @@ type DQNConfig struct {
 	Batch int // transitions a step. Default 256
 
 	LearningRate float64 // at the start; it falls to a twentieth. Default 0.002
+	Decay        float64 // share of the weights that is taken away, times the rate, each step (AdamW). Default 0
 	Clip         float64 // greatest length of a gradient. Default 10
 	Huber        float64 // error from which the loss grows evenly, in networks.CostUnit. Default 20
 	Contrast     float64 // weight of the loss of the difference between the two costs. Below 0 for none. Default 20
@@ -63,6 +64,7 @@ func (c DQNConfig) validate() error {
 		{"Steps", float64(c.Steps), 1, 1e9},
 		{"Batch", float64(c.Batch), 1, 1e6},
 		{"LearningRate", c.LearningRate, 0, 1},
+		{"Decay", c.Decay, 0, 1},
 		{"Clip", c.Clip, 0, 1e9},
 		{"Huber", c.Huber, 1e-6, 1e9},
 		{"NStep", float64(c.NStep), 1, 1000},
@@ -82,7 +84,7 @@ func (c DQNConfig) validate() error {
 
 func (c DQNConfig) common() common {
 	return common{
-		seed: c.Seed, steps: c.Steps, learningRate: c.LearningRate, clip: c.Clip,
+		seed: c.Seed, steps: c.Steps, learningRate: c.LearningRate, decay: c.Decay, clip: c.Clip,
 		validateEvery: c.ValidateEvery, patience: c.Patience, prices: c.Prices,
 		checkpoint: c.Checkpoint, checkpointEvery: c.CheckpointEvery, resume: c.Resume,
 	}

@@ -40,6 +40,7 @@ type common struct {
 	seed            uint64
 	steps           int
 	learningRate    float64
+	decay           float64
 	clip            float64
 	validateEvery   int
 	patience        int
@@ -142,6 +143,11 @@ func (l *learner) run(ctx context.Context, a algorithm) (Result, error) {
 		}
 		a.restored()
 	}
+	if l.Step == 0 && l.model.spec.Prior != nil && len(l.History) == 0 {
+		if err := l.validate(a.judged()); err != nil { // the rule, if nothing comes to beat it
+			return Result{}, err
+		}
+	}
 	for l.Step < l.steps && l.Stale < l.patience {
 		if err := ctx.Err(); err != nil {
 			if err := l.save(a.arrays()); err != nil {
@@ -183,9 +189,9 @@ func (l *learner) validate(weights []float32) error {
 		l.Best, l.Stale = cost, 0
 		copy(l.best, weights)
 	}
-	p := Progress{Step: l.Step, Steps: l.steps, Loss: l.LossSum / float64(l.Batches), ValidationCost: cost, Best: l.Best}
+	p := Progress{Step: l.Step, Steps: l.steps, Loss: l.LossSum / float64(max(l.Batches, 1)), ValidationCost: cost, Best: l.Best}
 	for k, sum := range l.GateSums {
-		p.GateUse = append(p.GateUse, sum/float64(l.Batches))
+		p.GateUse = append(p.GateUse, sum/float64(max(l.Batches, 1)))
 		l.GateSums[k] = 0
 	}
 	l.LossSum, l.Batches = 0, 0
@@ -205,6 +211,7 @@ func (l *learner) descend() {
 	rate := l.learningRate * (last + (1-last)*(1+math.Cos(math.Pi*share))/2)
 	clip(l.gradient, l.clip)
 	l.adam.step(l.model.weights, l.gradient, rate)
+	shrink(l.model.weights, rate*l.decay)
 }
 
 // count adds a batch to what is reported at the next validation.

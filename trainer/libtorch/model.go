@@ -68,6 +68,23 @@ type outputs struct {
 // history B x Steps x Width, both normalised. It is networks.Network.Forward in
 // libtorch's operations.
 func (m *model) forward(p *pool, weights, inputs, history tensor, batch int64) outputs {
+	out := m.learned(p, weights, inputs, history, batch)
+	if m.spec.Prior == nil {
+		return out
+	}
+	lean := p.scale(p.add(m.raw(p, inputs, m.spec.Prior.Input), m.raw(p, inputs, m.spec.LogPriceInput())), float64(m.spec.PriorLean()))
+	out.actions = p.add(out.actions, p.concat(1, p.scale(lean, -1), lean))
+	return out
+}
+
+// raw returns a column of the inputs as it was before the normalisation, B x 1.
+func (m *model) raw(p *pool, inputs tensor, column int) tensor {
+	x := p.narrow(inputs, 1, int64(column), 1)
+	return p.add(p.scale(x, float64(m.inputs.Scale[column])), p.from([]float32{m.inputs.Mean[column]}, 1, 1))
+}
+
+// learned is what is trained of the network.
+func (m *model) learned(p *pool, weights, inputs, history tensor, batch int64) outputs {
 	named := m.named(p, weights)
 	x := inputs
 	if m.spec.Kind == networks.Transformer {

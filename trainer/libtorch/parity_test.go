@@ -26,6 +26,9 @@ func specs() map[string]networks.Spec {
 			Kind: networks.Mixture, Heads: heads, State: 7, Hidden: []int{16, 9, 5},
 			Experts: 3, Gate: []int{0, 6, 7}, GateHidden: 8,
 		}
+		leaning := all[fmt.Sprintf("mixture, %s", heads)]
+		leaning.Prior = &networks.Prior{Input: 5, Gain: 0.7}
+		all[fmt.Sprintf("mixture, %s, with a prior", heads)] = leaning
 		all[fmt.Sprintf("transformer, %s", heads)] = networks.Spec{
 			Kind: networks.Transformer, Heads: heads, State: 7, Hidden: []int{16, 9}, History: history(networks.Learned, networks.Mean),
 		}

@@ -13,6 +13,7 @@ type PGConfig struct {
 	Batch    int // decisions of one step of the optimiser. Default 256
 
 	LearningRate float64 // at the start; it falls to a twentieth; a transformer wants less. Default 0.002
+	Decay        float64 // share of the weights that is taken away, times the rate, each step (AdamW). Default 0
 	Clip         float64 // greatest length of a gradient. Default 1
 	ClipRatio    float64 // how far a probability may move from what it was, as a share. Default 0.2
 	Lambda       float64 // of GAE. Default 0.95
@@ -64,6 +65,7 @@ func (c PGConfig) validate() error {
 		{"Epochs", float64(c.Epochs), 1, 1000},
 		{"Batch", float64(c.Batch), 1, 1e6},
 		{"LearningRate", c.LearningRate, 0, 1},
+		{"Decay", c.Decay, 0, 1},
 		{"Clip", c.Clip, 0, 1e9},
 		{"ClipRatio", c.ClipRatio, 0, 1},
 		{"Lambda", c.Lambda, 0, 1},
@@ -81,7 +83,7 @@ func (c PGConfig) validate() error {
 
 func (c PGConfig) common() common {
 	return common{
-		seed: c.Seed, steps: c.Steps, learningRate: c.LearningRate, clip: c.Clip,
+		seed: c.Seed, steps: c.Steps, learningRate: c.LearningRate, decay: c.Decay, clip: c.Clip,
 		validateEvery: c.ValidateEvery, patience: c.Patience, prices: c.Prices,
 		checkpoint: c.Checkpoint, checkpointEvery: c.CheckpointEvery, resume: c.Resume,
 	}
