@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,6 +27,9 @@ type SamplesConfig struct {
 	Grid        outcomes.Grid // of leads; default every hour
 	Monte       predictor.MonteCarloConfig
 	Workers     int
+	// Shard and Shards, when not 0, gather every Shards-th start only, from the
+	// Shard-th on, counted from 1. Merge puts the shards together.
+	Shard, Shards int
 	// Progress, when not nil, is told the number of episodes done and to do. It
 	// is called from several goroutines.
 	Progress func(done, total int)
@@ -62,6 +66,8 @@ func (c SamplesConfig) validate() error {
 		return segue.Errorf(segue.Invalid, "no pair")
 	case c.Every < time.Minute:
 		return segue.Errorf(segue.Invalid, "a start every %s, want at least a minute between two", c.Every)
+	case c.Shards < 0 || c.Shard < min(c.Shards, 1) || c.Shard > c.Shards:
+		return segue.Errorf(segue.Invalid, "shard %d of %d, want 1 to the number of shards", c.Shard, c.Shards)
 	case c.From >= c.Until:
 		return segue.Errorf(segue.Invalid, "nothing to learn from: %s is not before %s", c.From, c.Until)
 	}
@@ -76,14 +82,15 @@ type Stream struct {
 }
 
 // Gather returns a stream for every replay and pair: the episodes whose every
-// outcome was known before Until.
+// outcome was known before Until. Of a shard it returns all: which of them were
+// known, and up to which start, shows when the shards are merged.
 func Gather(ctx context.Context, cfg SamplesConfig) ([]Stream, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("gather samples: %w", err)
 	}
 	var done atomic.Int64
-	starts := Starts(cfg.From, cfg.Until, cfg.Every)
+	starts := cfg.starts()
 	total := len(starts) * len(cfg.Replays) * len(cfg.Pairs)
 	var streams []Stream
 	for _, replay := range cfg.Replays {
@@ -96,10 +103,48 @@ func Gather(ctx context.Context, cfg SamplesConfig) ([]Stream, error) {
 			if err != nil {
 				return nil, fmt.Errorf("gather samples of %s on the %s replay: %w", pair, replay.Name, err)
 			}
-			streams = append(streams, Stream{replay.Name, pair, decidedBefore(episodes, cfg.Until)})
+			if cfg.Shards == 0 {
+				episodes = decidedBefore(episodes, cfg.Until)
+			}
+			streams = append(streams, Stream{replay.Name, pair, episodes})
 		}
 	}
 	return streams, nil
+}
+
+// starts returns the starts of the shard, or all.
+func (c SamplesConfig) starts() []segue.Time {
+	all := Starts(c.From, c.Until, c.Every)
+	if c.Shards == 0 {
+		return all
+	}
+	var own []segue.Time
+	for i := c.Shard - 1; i < len(all); i += c.Shards {
+		own = append(own, all[i])
+	}
+	return own
+}
+
+// Merge returns what Gather would have returned at once for what it returned
+// shard by shard, in any order.
+func Merge(shards [][]Stream, until segue.Time) ([]Stream, error) {
+	if len(shards) == 0 {
+		return nil, segue.Errorf(segue.Invalid, "merge samples: no shard")
+	}
+	merged := slices.Clone(shards[0])
+	for i := range merged {
+		s := &merged[i]
+		s.Episodes = slices.Clone(s.Episodes)
+		for n, shard := range shards[1:] {
+			if len(shard) != len(merged) || shard[i].Replay != s.Replay || shard[i].Pair != s.Pair {
+				return nil, segue.Errorf(segue.Invalid, "merge samples: shard %d of the list has other streams than the first", n+2)
+			}
+			s.Episodes = append(s.Episodes, shard[i].Episodes...)
+		}
+		slices.SortFunc(s.Episodes, func(a, b Episode) int { return cmp.Compare(a.Curve.Submit, b.Curve.Submit) })
+		s.Episodes = decidedBefore(s.Episodes, until)
+	}
+	return merged, nil
 }
 
 func (c SamplesConfig) setup(r Replay, pair segue.Shape) Setup {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/cmd/internal/cli"
@@ -62,26 +63,31 @@ on from there, and makes the same model.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
+	f.add(cmd.Flags())
 	flags := cmd.Flags()
+	flags.StringVar(&f.out, "out", "", "folder of the model, which must not exist (required)")
+	flags.StringSliceVar(&f.policies, "policies", learning.DefaultPolicies(), "which to train: "+strings.Join(learning.Policies(), ", "))
+	flags.StringVar(&f.forecast, "forecast", string(waits.Thresholds), "kind of the forecast of waits: thresholds, aft, quantiles or forest")
+	flags.IntVar(&f.steps, "steps", 0, "most steps of training of a policy; 0 is 4000")
+	flags.BoolVar(&f.resume, "resume", false, "go on with a training that was interrupted, or with merged shards")
+	return cmd
+}
+
+// add declares the flags that say what to gather samples from.
+func (f *trainFlags) add(flags *pflag.FlagSet) {
 	f.history.Add(flags)
 	f.scheduler.Add(flags, "nodes", "nodes of the cluster (required)")
 	flags.StringSliceVar(&f.also, "also", nil, "learn from these histories too: FILE=NODES, of clusters with the same scheduler")
 	flags.StringVar(&f.from, "from", "", "learn from this instant on (default a week after the first job)")
 	flags.StringVar(&f.until, "until", "", "learn from what was known at this instant (required)")
-	flags.StringVar(&f.out, "out", "", "folder of the model, which must not exist (required)")
 	flags.IntSliceVar(&f.pairs, "pairs", []int{1, 8}, "nodes of the jobs of the pairs that are learned from")
 	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of the jobs of the pairs")
-	flags.StringSliceVar(&f.policies, "policies", learning.DefaultPolicies(), "which to train: "+strings.Join(learning.Policies(), ", "))
-	flags.StringVar(&f.forecast, "forecast", string(waits.Thresholds), "kind of the forecast of waits: thresholds, aft, quantiles or forest")
 	flags.Float64SliceVar(&f.loads, "node-shares", []float64{1, 0.85, 0.72}, "replay on these shares of the nodes: fewer make loads that the history does not show")
 	flags.BoolVar(&f.plainOnly, "plain-only", false, "leave out the replay with inferred caps and dependencies")
 	flags.DurationVar(&f.every, "every", 4*time.Hour, "time between starts")
 	flags.DurationVar(&f.step, "lead-step", time.Hour, "time between submit times")
 	flags.IntVar(&f.replicas, "replicas", 12, "simulated futures of a Monte Carlo forecast")
-	flags.IntVar(&f.steps, "steps", 0, "most steps of training of a policy; 0 is 4000")
 	flags.Uint64Var(&f.seed, "seed", 1, "decides all that is random")
-	flags.BoolVar(&f.resume, "resume", false, "go on with a training that was interrupted")
-	return cmd
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) error {
@@ -92,7 +98,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	cfg.Dir = f.out + ".unfinished"
+	cfg.Dir = f.out + unfinished
 	if !f.resume {
 		if err := os.RemoveAll(cfg.Dir); err != nil {
 			return fmt.Errorf("remove what an earlier training left: %w", err)
@@ -116,6 +122,10 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	}
 	return printSummary(cmd.OutOrStdout(), f.out, result)
 }
+
+// unfinished ends the name of the folder in which a training keeps what is
+// finished.
+const unfinished = ".unfinished"
 
 // admit refuses what would be noticed after minutes of work only.
 func (f *trainFlags) admit() error {
@@ -197,10 +207,18 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 		cfg.Samples.Pairs = append(cfg.Samples.Pairs, shape)
 		m.Pairs = append(m.Pairs, models.PairOf(shape))
 	}
+	cfg.Key = f.key(m)
 	m.Cluster = models.Cluster{Nodes: f.scheduler.Nodes}
 	m.Seeds = []uint64{f.seed}
 	m.Window = models.Window{From: models.Instant(cfg.Samples.Begin()), Until: models.Instant(until)}
 	return cfg, m, nil
+}
+
+// key identifies what samples are gathered from: the histories and every flag
+// that bears on them.
+func (f *trainFlags) key(m models.Manifest) string {
+	return fmt.Sprintf("%s %q, cluster %+v, from %q until %q, pairs %v of %s, shares %v, plain only %t, every %s, step %s, %d replicas, seed %d",
+		m.Trace.SHA256, m.Notes, f.scheduler, f.from, f.until, f.pairs, f.pairTime, f.loads, f.plainOnly, f.every, f.step, f.replicas, f.seed)
 }
 
 // digestOf returns the SHA-256 of a file, in hexadecimal digits.

@@ -9,34 +9,50 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/trainer"
 )
 
-// kept returns what make makes, or what it made for an earlier training in the
-// same folder, when that is resumed. What is kept is whole or not there.
-func kept[T any](cfg Config, name string, make func() (T, error)) (T, error) {
+// keptValue is what a file of finished work holds.
+type keptValue[T any] struct {
+	Key   string // says from what the value was made
+	Value T
+}
+
+// kept returns what produce makes, or what it made for an earlier training in
+// the same folder with the same key, when that is resumed. What is kept is whole
+// or not there.
+func kept[T any](cfg Config, name, key string, produce func() (T, error)) (T, error) {
 	path := filepath.Join(cfg.Dir, name+".gob")
 	if cfg.Dir != "" && cfg.Resume {
 		value, err := readKept[T](path)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return value, err
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return value.Value, err
+		case value.Key != key:
+			return value.Value, segue.Errorf(segue.Conflict, "%s is of a training with other settings: use those, or train without resuming", path)
+		default:
+			return value.Value, nil
 		}
 	}
-	value, err := make()
+	value, err := produce()
 	if err != nil || cfg.Dir == "" {
 		return value, err
 	}
-	return value, keep(path, value)
+	return value, keep(path, keptValue[T]{key, value})
 }
 
-func readKept[T any](path string) (T, error) {
-	var value T
+func readKept[T any](path string) (keptValue[T], error) {
+	var value keptValue[T]
 	f, err := os.Open(path)
 	if err != nil {
 		return value, err
 	}
 	defer f.Close()
 	if err := gob.NewDecoder(f).Decode(&value); err != nil {
-		return value, fmt.Errorf("read %s: %w; train without resuming", path, err)
+		return value, segue.Errorf(segue.Corrupt, "read %s: %w", path, err)
 	}
 	return value, nil
 }
@@ -56,4 +72,29 @@ func keep(path string, value any) error {
 		return fmt.Errorf("keep %s: %w", path, err)
 	}
 	return nil
+}
+
+// slim drops what training does not need again from streams that are to be
+// kept: forecasts that features were made from, and all copies but one of each
+// replay's timeline. joined undoes the latter.
+func slim(streams []trainer.Stream) []trainer.Stream {
+	for _, s := range streams {
+		for i := range s.Episodes {
+			s.Episodes[i].Forecasts = nil
+			if i > 0 {
+				s.Episodes[i].Timeline = nil
+			}
+		}
+	}
+	return streams
+}
+
+// joined lets the episodes of a stream share one timeline again.
+func joined(streams []trainer.Stream) {
+	for _, s := range streams {
+		for i := range s.Episodes {
+			s.Episodes[i].Timeline = s.Episodes[0].Timeline
+			s.Episodes[i].Forecasts = map[string][]segue.Forecast{}
+		}
+	}
 }

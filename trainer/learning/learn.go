@@ -26,6 +26,8 @@ type Config struct {
 	// Steps bounds the training of each policy; default 4,000. A policy gradient
 	// takes a fiftieth of them, each of which is many decisions.
 	Steps int
+	// Key identifies what samples are gathered from, for Resume and for shards.
+	Key string
 	// Dir, when not empty, is a folder in which what was finished is kept, so that
 	// a training that was killed can be taken up again with Resume.
 	Dir    string
@@ -53,6 +55,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// samplesName is the name of the file of samples.
+const samplesName = "samples"
+
 // Learned is a trained model and how it came about.
 type Learned struct {
 	Model     *learned.Model
@@ -79,17 +84,21 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 		}
 	}
 	// 1. Gather samples.
-	streams, err := kept(cfg, "samples", func() ([]trainer.Stream, error) { return trainer.Gather(ctx, cfg.Samples) })
+	streams, err := kept(cfg, samplesName, cfg.Key, func() ([]trainer.Stream, error) {
+		streams, err := trainer.Gather(ctx, cfg.Samples)
+		return slim(streams), err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
-	joinTimelines(streams)
+	joined(streams)
 	out := &Learned{}
 	for _, s := range streams {
 		out.Episodes += len(s.Episodes)
 	}
 	// 2. Fit the trees, without each fold of time and on everything.
-	forecast, err := kept(cfg, "trees", func() (*Forecast, error) { return FitWaits(ctx, streams, cfg.Trees) })
+	treesKey := fmt.Sprintf("%s, trees of kind %s, seed %d", cfg.Key, cfg.Trees.Kind, cfg.Trees.Seed)
+	forecast, err := kept(cfg, "trees", treesKey, func() (*Forecast, error) { return FitWaits(ctx, streams, cfg.Trees) })
 	if err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
@@ -178,13 +187,4 @@ func (f *Forecast) foretell(streams []trainer.Stream) error {
 		trainer.Recalibrate(s.Episodes, nil)
 	}
 	return nil
-}
-
-// joinTimelines lets the episodes of a stream share one timeline again.
-func joinTimelines(streams []trainer.Stream) {
-	for _, s := range streams {
-		for i := range s.Episodes {
-			s.Episodes[i].Timeline = s.Episodes[0].Timeline
-		}
-	}
 }
