@@ -40,6 +40,6 @@ backtest --model DIR' judges a model, 'segue advise --model DIR' decides with it
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newPromoteCommand(), newTrainCommand())
+	root.AddCommand(newPromoteCommand(), newRecordedCommand(), newTrainCommand(), newShardCommand(), newMergeCommand())
 	return root
 }
