@@ -17,8 +17,8 @@ import (
 
 // queuedHistory returns a recorded history of some days: waves of jobs of three
 // users with priorities, some cancelled, one pending, one running at the end.
-func queuedHistory(seed uint64, days int) []segue.Job {
-	rng := rand.New(rand.NewPCG(seed, 2))
+func queuedHistory(days int) []segue.Job {
+	rng := rand.New(rand.NewPCG(1, 2))
 	var jobs []segue.Job
 	for d := 1; d <= days; d++ {
 		for range 12 {
@@ -76,7 +76,7 @@ func rewritten(history []segue.Job, at segue.Time) []segue.Job {
 func TestNothingLaterReachesAForecastOfRecordedWaits(t *testing.T) {
 	t.Parallel()
 	const days = 9
-	history := queuedHistory(1, days)
+	history := queuedHistory(days)
 	before := askedOf(t, history)
 	origins := RecordedOrigins(midnight(5), midnight(days), 2*day)
 	baselines := Baselines(before, origins)
@@ -109,7 +109,7 @@ func TestNothingLaterReachesAForecastOfRecordedWaits(t *testing.T) {
 
 func TestWhatCameOfASubmission(t *testing.T) {
 	t.Parallel()
-	asked := askedOf(t, queuedHistory(1, 5))
+	asked := askedOf(t, queuedHistory(5))
 	counted, cancelled := 0, 0
 	for i := range asked {
 		switch a := &asked[i]; {
@@ -165,17 +165,17 @@ func TestWaitAsKnownAtAnInstant(t *testing.T) {
 func TestHistoriesThatCannotBeAskedAbout(t *testing.T) {
 	t.Parallel()
 	one := simulator.Config{Pools: []simulator.Pool{{Name: "batch", Nodes: 12}}}
-	backwards := queuedHistory(1, 4)
+	backwards := queuedHistory(4)
 	backwards[0].Start = backwards[0].Submit.Add(-hour)
 	tests := map[string]struct {
 		cfg  RecordedConfig
 		want string
 	}{
 		"no jobs":                {RecordedConfig{Cluster: one, From: midnight(1)}, "no job was submitted"},
-		"none in the period":     {RecordedConfig{History: queuedHistory(1, 4), Cluster: one, From: midnight(40)}, "no job was submitted"},
-		"no pool":                {RecordedConfig{History: queuedHistory(1, 4)}, "0 pools"},
+		"none in the period":     {RecordedConfig{History: queuedHistory(4), Cluster: one, From: midnight(40)}, "no job was submitted"},
+		"no pool":                {RecordedConfig{History: queuedHistory(4)}, "0 pools"},
 		"times that contradict":  {RecordedConfig{History: backwards, Cluster: one, From: midnight(1)}, "its start"},
-		"fewer than no replicas": {RecordedConfig{History: queuedHistory(1, 4), Cluster: one, From: midnight(1), Monte: predictor.MonteCarloConfig{Replicas: -1}}, "-1 replicas"},
+		"fewer than no replicas": {RecordedConfig{History: queuedHistory(4), Cluster: one, From: midnight(1), Monte: predictor.MonteCarloConfig{Replicas: -1}}, "-1 replicas"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
