@@ -35,8 +35,7 @@ func (f *trainFlags) sources() ([]source, error) {
 }
 
 // replays appends the replays of what was known of a history at the instant
-// until, the plain one on every share of the nodes, and returns the number of its
-// jobs.
+// until, each on its shares of the nodes, and returns the number of its jobs.
 func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator.Config, until segue.Time) (jobs int64, err error) {
 	history := cli.History{Path: s.path, Format: f.history.Format, Zone: f.history.Zone}
 	h, err := history.Load()
@@ -53,10 +52,14 @@ func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator
 	if err != nil {
 		return 0, err
 	}
-	for _, r := range replays {
+	for i, r := range replays {
 		r = r.RequestedLimits(known)
 		r.Name += s.name
-		for _, share := range f.loads {
+		shares := f.loads
+		if i > 0 {
+			shares = f.faithfulLoads
+		}
+		for _, share := range shares {
 			changed := r
 			if share != 1 {
 				changed = r.WithNodes(share)

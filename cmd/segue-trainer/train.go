@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,8 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.until, "until", "", "learn from what was known at this instant (required)")
 	flags.IntSliceVar(&f.pairs, "pairs", []int{1, 8}, "nodes of the jobs of the pairs that are learned from")
 	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of the jobs of the pairs")
-	flags.Float64SliceVar(&f.loads, "node-shares", []float64{1, 0.85, 0.72}, "replay on these shares of the nodes: fewer make loads that the history does not show")
+	flags.Float64SliceVar(&f.loads, "node-shares", []float64{1, 0.85, 0.72}, "replay plainly on these shares of the nodes: fewer make loads that the history does not show")
+	flags.Float64SliceVar(&f.faithfulLoads, "faithful-node-shares", []float64{1, 0.9}, "and with inferred caps and dependencies on these")
 	flags.BoolVar(&f.plainOnly, "plain-only", false, "leave out the replay with inferred caps and dependencies")
 	flags.DurationVar(&f.every, "every", 4*time.Hour, "time between starts")
 	flags.DurationVar(&f.step, "lead-step", time.Hour, "time between submit times")
@@ -137,9 +139,9 @@ func (f *trainFlags) admit() error {
 	case len(f.loads) == 0:
 		return segue.Errorf(segue.Invalid, "--node-shares is empty: 1 is the cluster as it is")
 	}
-	for _, share := range f.loads {
+	for _, share := range slices.Concat(f.loads, f.faithfulLoads) {
 		if !(share >= 0.1 && share <= 10) {
-			return segue.Errorf(segue.Invalid, "--node-shares %v: want shares from 0.1 to 10", share)
+			return segue.Errorf(segue.Invalid, "a share %v of the nodes: want --node-shares and --faithful-node-shares from 0.1 to 10", share)
 		}
 	}
 	if err := models.CheckID(filepath.Base(f.out)); err != nil {
@@ -217,8 +219,8 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 // key identifies what samples are gathered from: the histories and every flag
 // that bears on them.
 func (f *trainFlags) key(m models.Manifest) string {
-	return fmt.Sprintf("%s %q, cluster %+v, from %q until %q, pairs %v of %s, shares %v, plain only %t, every %s, step %s, %d replicas, seed %d",
-		m.Trace.SHA256, m.Notes, f.scheduler, f.from, f.until, f.pairs, f.pairTime, f.loads, f.plainOnly, f.every, f.step, f.replicas, f.seed)
+	return fmt.Sprintf("%s %q, cluster %+v, from %q until %q, pairs %v of %s, shares %v and %v, plain only %t, every %s, step %s, %d replicas, seed %d",
+		m.Trace.SHA256, m.Notes, f.scheduler, f.from, f.until, f.pairs, f.pairTime, f.loads, f.faithfulLoads, f.plainOnly, f.every, f.step, f.replicas, f.seed)
 }
 
 // digestOf returns the SHA-256 of a file, in hexadecimal digits.
