@@ -29,21 +29,21 @@ import (
 
 // trainFlags are the flags of segue-trainer train.
 type trainFlags struct {
-	history         cli.History
-	scheduler       cli.Scheduler
-	from, until     string
-	out             string
-	pairs           []int
-	pairTime        string
-	policies        []string
-	forecast        string
-	loads           []float64
-	plainOnly       bool
-	every, step     time.Duration
-	replicas, steps int
-	seed            uint64
-	resume          bool
-	also            []string
+	history              cli.History
+	scheduler            cli.Scheduler
+	from, until          string
+	out                  string
+	pairs                []int
+	pairTime             string
+	policies             []string
+	forecast             string
+	loads, faithfulLoads []float64
+	plainOnly            bool
+	every, step          time.Duration
+	replicas, steps      int
+	seed                 uint64
+	resume               bool
+	also                 []string
 }
 
 func newTrainCommand() *cobra.Command {
