@@ -92,7 +92,7 @@ func ForetellRecorded(ctx context.Context, asked []trainer.Asked, origins []segu
 		if k+1 < len(origins) {
 			until = origins[k+1]
 		}
-		fitted, err := cfg.fit(ctx, asked, origin)
+		fitted, err := cfg.fit(ctx, asked, origin, k == 0)
 		if err != nil {
 			return nil, fmt.Errorf("foretell recorded waits: train on what was known at %s: %w", origin, err)
 		}

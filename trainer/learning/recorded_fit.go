@@ -22,8 +22,10 @@ type fittedRecorded struct {
 	whole  *waits.Model // fitted on everything, with these rounds
 }
 
-// fit fits trees to what was known of the submissions at an origin.
-func (c RecordedConfig) fit(ctx context.Context, asked []trainer.Asked, origin segue.Time) (fittedRecorded, error) {
+// fit fits trees to what was known of the submissions at an origin. A forest has
+// no rounds to choose, so that it needs no trees before the stretch unless these
+// are wanted.
+func (c RecordedConfig) fit(ctx context.Context, asked []trainer.Asked, origin segue.Time, wantBefore bool) (fittedRecorded, error) {
 	var f fittedRecorded
 	stretch := origin.Add(-c.Stretch)
 	earlier := c.samples(asked, segue.NoTime+1, stretch.Add(-c.Gap), stretch)
@@ -33,12 +35,16 @@ func (c RecordedConfig) fit(ctx context.Context, asked []trainer.Asked, origin s
 			len(earlier), stretch.Add(-c.Gap), len(judges))
 	}
 	step := "trees up to " + origin.Std().Format("2006-01-02")
-	ensembles, rounds, err := c.ensembles(ctx, step+", rounds", earlier, judges, nil)
-	if err != nil {
-		return f, err
-	}
-	if f.before, err = c.model(ensembles); err != nil {
-		return f, err
+	var ensembles [][]byte
+	var rounds []int
+	var err error
+	if wantBefore || c.Kind != waits.Forest {
+		if ensembles, rounds, err = c.ensembles(ctx, step+", rounds", earlier, judges, nil); err != nil {
+			return f, err
+		}
+		if f.before, err = c.model(ensembles); err != nil {
+			return f, err
+		}
 	}
 	if ensembles, _, err = c.ensembles(ctx, step, c.samples(asked, segue.NoTime+1, origin, origin), nil, rounds); err != nil {
 		return f, err
