@@ -21,6 +21,8 @@
 // Every step is a line of the registry's log, with the reason.
 // [Registry.Settle] promotes or keeps as a verdict says.
 //
+// [Default] is a model that is part of the program.
+//
 // The package never decides whether a challenger is better (package evaluation
 // does), never looks into the files and never reads a clock. Start reading at
 // manifest.go, then write.go, read.go and registry.go.

@@ -11,9 +11,14 @@ import (
 	"github.com/segue-project/segue/provisioner"
 )
 
-// openModel reads the model that --model names, every byte of it.
+// openModel reads the model that --model names, every byte of it: the folder, or
+// for "default" the model that is part of the program.
 func openModel(name string) (models.Manifest, *learned.Model, error) {
-	m, err := models.Open(name)
+	open := func() (*models.Model, error) { return models.Open(name) }
+	if name == models.DefaultName {
+		open = models.Default
+	}
+	m, err := open()
 	if err != nil {
 		return models.Manifest{}, nil, err
 	}

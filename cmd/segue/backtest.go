@@ -78,7 +78,7 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 	flags.BoolVar(&f.noFaith, "plain-only", false, "leave out the replay with inferred caps and dependencies")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the tables in Markdown")
-	flags.StringVar(&f.model, "model", "", "add the policies of the trained model in this folder")
+	flags.StringVar(&f.model, "model", "", "add the policies of the trained model in this folder; default is the one that segue carries")
 	flags.StringVar(&f.report, "report", "", "write a self-contained HTML report to this file")
 	return cmd
 }
