@@ -8,12 +8,15 @@
 //
 // The forecasters:
 //
-//   - [Recent]: the waits of jobs that started lately, of the same shape or of
-//     all;
+//   - [Recent], [RecentUser]: the waits of jobs that started lately, of the same
+//     shape, of the same user, or of all;
 //   - [Forward]: a simulation of the scheduler from the snapshot, without later
 //     arrivals, under supposed run times ([Limits], [LastTwo], [Learned]);
 //   - [MonteCarlo]: many such simulations, with run times and later arrivals
 //     drawn from the history.
+//
+// [RecordedAt] shows the present of a recorded history at one instant, [Walk] at
+// many, one after the other.
 //
 // The package does no I/O, reads no clock, and draws random numbers only from
 // seeds. Start reading at forecaster.go, then forward.go and montecarlo.go.

@@ -13,6 +13,9 @@
 // [MeasureFidelity] says how close the waits of either come to the recorded ones,
 // [Measure] what a replay came to, and [Probe] what would have come of one start.
 //
+// [AskRecorded] asks the forecasters at every submission that a history recorded,
+// and [JudgeRecorded] scores what they said by the waits that came.
+//
 // The package is a wire: it joins simulator, outcomes, predictor, policy and
 // evaluation, starts the goroutines, and leaves files and terminals to its
 // callers. Start reading at backtest.go, then episode.go.

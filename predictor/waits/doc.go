@@ -4,7 +4,8 @@
 // A [Model] is one of several kinds (see [Kind]), which answer the same question
 // in different ways and are compared with each other in docs/learning.md. What
 // it forecasts follows a moving load through a [Recalibrator], which learns from
-// how earlier forecasts turned out.
+// how earlier forecasts turned out, or a [Follower], which also learns from the
+// waits that are not over.
 //
 // The package never trains anything and never reads a file: trees come through
 // predictor/trees. Start reading at model.go.

@@ -8,6 +8,9 @@
 // Nothing of the history after its end is used, and what a policy is validated
 // on is never what its forecasts were fitted on.
 //
+// [ForetellRecorded] fits trees to recorded waits instead, again and again, and
+// foretells the next ones: docs/recorded.md judges them.
+//
 // The parts that call libxgboost and libtorch need the build tag native. Start
 // reading at learn.go.
 package learning
