@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -141,12 +142,16 @@ func (j *judgement) score() RowScore {
 		crps += evaluation.CRPS(sample, waited[k]) / float64(n)
 		months[k], loads[k] = monthOf(a.At), a.load()
 	}
+	byLoad := j.groups(loads, medians, tops, waited)
+	for k := range byLoad {
+		byLoad[k].Group = strings.TrimLeft(byLoad[k].Group, "012 ")
+	}
 	return RowScore{
 		Name: j.row.Name, Recalibrated: j.row.Recalibrated,
 		MAE: evaluation.Number(evaluation.MAE(medians, waited)), Pinball: mean(j.losses), CRPS: evaluation.Number(crps),
 		R:       evaluation.Number(evaluation.Pearson(means, waited)),
 		Cover50: evaluation.Number(evaluation.Coverage(medians, waited)), Cover90: evaluation.Number(evaluation.Coverage(tops, waited)),
-		Months: j.groups(months, medians, tops, waited), Loads: j.groups(loads, medians, tops, waited),
+		Months: j.groups(months, medians, tops, waited), Loads: byLoad,
 	}
 }
 
@@ -174,12 +179,12 @@ func mean(values []float64) evaluation.Number {
 	return evaluation.Number(sum / float64(len(values)))
 }
 
-// load returns the load at the submission, as told by the mean wait of the last
-// hundred jobs that had started: evaluation.LoadOf, here of what anyone could
-// see.
+// load returns the load at the submission, after its number, by which it sorts: as
+// told by the mean wait of the last hundred jobs that had started, which is
+// evaluation.LoadOf of what anyone could see.
 func (a *Asked) load() string {
-	recent := a.Told["recent"]
-	return fmt.Sprintf("%d %s", evaluation.LoadOf(recent.Mean().Hours()), evaluation.LoadOf(recent.Mean().Hours()))
+	load := evaluation.LoadOf(a.Told["recent"].Mean().Hours())
+	return fmt.Sprintf("%d %s", load, load)
 }
 
 // RecordedOrigins returns the instants at which models are trained: from, and

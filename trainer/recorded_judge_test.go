@@ -58,7 +58,7 @@ func TestJudgementOfThreeForecasts(t *testing.T) {
 				break
 			}
 		}
-		if s.Months[0].Group != "2023-01" || s.Months[0].Jobs != set.Jobs {
+		if s.Loads[0].Group != "light" || s.Months[0].Group != "2023-01" || s.Months[0].Jobs != set.Jobs {
 			t.Errorf("%s: months %+v, want all in January", s.Name, s.Months)
 		}
 	}
