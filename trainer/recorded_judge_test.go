@@ -36,7 +36,7 @@ func always(asked []Asked, name string, waits ...time.Duration) Foretold {
 
 func TestJudgementOfThreeForecasts(t *testing.T) {
 	t.Parallel()
-	asked := everyHour(24*40, func(i int) time.Duration { return 4 * hour })
+	asked := everyHour(24*40, func(int) time.Duration { return 4 * hour })
 	report, err := JudgeRecorded(asked, []Foretold{always(asked, "none", 0), always(asked, "two", 2*hour)},
 		[]Foretold{always(asked, "right", 4*hour)}, midnight(11), midnight(31), 1)
 	if err != nil {
