@@ -175,6 +175,12 @@ func TestModelIsReadAsItWasWritten(t *testing.T) {
 	if diff := cmp.Diff(decide(t, m, "", situation(9*hour)), decide(t, read, "", situation(9*hour))); diff != "" {
 		t.Errorf("decisions differ (-written +read):\n%s", diff)
 	}
+	m.Drift.Features[0].Name = "phase_of_the_moon"
+	files = toymodel.Files(t, m)
+	_, err = learned.Read(func(name string) []byte { return files[name] })
+	if segue.KindOf(err) != segue.Invalid || !strings.Contains(err.Error(), `drift.json: the profile is of a feature "phase_of_the_moon"`) {
+		t.Errorf("a profile of another feature: error %v, want an invalid one that names it", err)
+	}
 	files[learned.DriftFile] = []byte(`{"format":1}`)
 	_, err = learned.Read(func(name string) []byte { return files[name] })
 	if segue.KindOf(err) != segue.Corrupt || !strings.HasPrefix(err.Error(), "drift.json: ") {

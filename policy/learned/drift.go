@@ -14,14 +14,18 @@ import (
 // them never stands aside.
 const DriftFile = "drift.json"
 
-// Watched returns the names of the features that drift is told by: all but
-// those of the user's other jobs. Training knows one chain at a time, whose user
-// has no others; a user who has some is no reason for mistrust.
+// Watched returns the names of the features that drift is told by. Left out are
+// those of the user's other jobs: training knows one chain at a time, whose user
+// has no others, and a user who has some is no reason for mistrust. So is the
+// number of jobs that are not eligible: they compete with nobody, and simulations
+// leave them out.
 func Watched() []string {
 	return slices.DeleteFunc(predictor.FeatureNames(), func(name string) bool { return !watched(name) })
 }
 
-func watched(name string) bool { return !strings.HasPrefix(name, "own.") }
+func watched(name string) bool {
+	return !strings.HasPrefix(name, "own.") && name != "pending.held_log"
+}
 
 // watchedColumns are the places of Watched among the features.
 var watchedColumns = func() []int {
@@ -48,21 +52,33 @@ func (m *Model) Familiar(features []float32) (ok bool, why string) {
 	if m.Drift == nil {
 		return true, ""
 	}
-	return m.Drift.Check(AppendWatched(make([]float32, 0, len(watchedColumns)), features))
+	row := make([]float32, len(m.Drift.Features))
+	for i, f := range m.Drift.Features {
+		row[i] = features[featurePlaces[f.Name]]
+	}
+	return m.Drift.Check(row)
 }
 
-// readDrift reads the profile in a model's bytes.
+// featurePlaces are the places of the features by name.
+var featurePlaces = func() map[string]int {
+	places := map[string]int{}
+	for i, name := range predictor.FeatureNames() {
+		places[name] = i
+	}
+	return places
+}()
+
+// readDrift reads the profile in a model's bytes. It may be of any of the
+// features, in any order: which of them tell drift was decided in training.
 func readDrift(text []byte) (*drift.Profile, error) {
 	profile, err := drift.Read(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", DriftFile, err)
 	}
-	names := make([]string, len(profile.Features))
-	for i, f := range profile.Features {
-		names[i] = f.Name
-	}
-	if !slices.Equal(names, Watched()) {
-		return nil, segue.Errorf(segue.Invalid, "%s: the profile is of other features than this program computes: train the model anew", DriftFile)
+	for _, f := range profile.Features {
+		if _, known := featurePlaces[f.Name]; !known {
+			return nil, segue.Errorf(segue.Invalid, "%s: the profile is of a feature %q that this program does not compute: train the model anew", DriftFile, f.Name)
+		}
 	}
 	return profile, nil
 }
