@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"github.com/segue-project/segue/cmd/internal/cli"
 	"io"
 	"strconv"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/traces"
 )
 

@@ -3,13 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/segue-project/segue/cmd/internal/cli"
 	"io"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/traces"
 	"github.com/segue-project/segue/traces/infer"
 )

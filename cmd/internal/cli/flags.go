@@ -18,6 +18,7 @@ type History struct {
 	Path, Format, Zone string
 }
 
+// Add declares the flags.
 func (f *History) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Path, "trace", "", "job history: Lonestar6 log, SWF, sacct -P or Parquet, gzip or not (required)")
 	flags.StringVar(&f.Format, "trace-format", "auto", "format of the history, when it is not to be recognised")
@@ -42,6 +43,7 @@ func (f *History) Options() (traces.Options, error) {
 	return opt, nil
 }
 
+// Load reads the history.
 func (f *History) Load() (*traces.History, error) {
 	opt, err := f.Options()
 	if err != nil {
