@@ -180,3 +180,14 @@ func (r Replay) WithNodes(share float64) Replay {
 	changed.Name = fmt.Sprintf("%s x %.2f", r.Name, share)
 	return changed
 }
+
+// Load returns the work of the replay's jobs as a share of what the cluster can
+// do from the first submission to the last.
+func (r Replay) Load() float64 {
+	span := r.span()
+	work := 0.0
+	for i := range r.Jobs {
+		work += r.Jobs[i].Run.Hours() * float64(r.Jobs[i].Nodes)
+	}
+	return work / (span.To.Sub(span.From).Hours() * float64(r.Cluster.Pools[0].Nodes))
+}

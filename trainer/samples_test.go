@@ -9,6 +9,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/simulator"
 )
 
 // quickSamples returns how a week and a half of samples are gathered quickly.
@@ -83,5 +84,18 @@ func TestSamplesAreRefused(t *testing.T) {
 	}
 	if _, err := Merge([][]Stream{{{Replay: "plain"}}, {{Replay: "faithful"}}}, 0); segue.KindOf(err) != segue.Invalid {
 		t.Errorf("shards of different replays: error %v, want one of kind invalid", err)
+	}
+}
+
+func TestLoadOfAReplay(t *testing.T) {
+	t.Parallel()
+	r := Replay{Cluster: simulator.Config{Pools: []simulator.Pool{{Nodes: 10}}}, Jobs: []simulator.Job{
+		{Submit: midnight(1), Run: 6 * hour, Nodes: 10}, {Submit: midnight(2), Run: 12 * hour, Nodes: 5},
+	}}
+	if got := r.Load(); math.Abs(got-0.5) > 1e-9 {
+		t.Errorf("60 and 60 node-hours on 10 nodes in a day are a load of %v, want 0.5", got)
+	}
+	if got := r.WithNodes(0.5).Load(); math.Abs(got-0.75) > 1e-9 {
+		t.Errorf("on half the nodes, to which jobs are cut, the load is %v, want 0.75", got)
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -34,23 +35,28 @@ func (f *trainFlags) sources() ([]source, error) {
 	return list, nil
 }
 
+// mostLoad is the load up to which fewer nodes show anything: beyond it the queue
+// grows without end, and every sample takes longer than the one before.
+const mostLoad = 0.95
+
 // replays appends the replays of what was known of a history at the instant
-// until, each on its shares of the nodes, and returns the number of its jobs.
-func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator.Config, until segue.Time) (jobs int64, err error) {
+// until, each on its shares of the nodes, and returns the number of its jobs and
+// which shares it left out.
+func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator.Config, until segue.Time) (jobs int64, notes []string, err error) {
 	history := cli.History{Path: s.path, Format: f.history.Format, Zone: f.history.Zone}
 	h, err := history.Load()
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	known := trainer.KnownBefore(h.Jobs, until)
 	if len(known) == 0 {
-		return 0, segue.Errorf(segue.Invalid, "--until %s is before the first job of %s", until, s.path)
+		return 0, nil, segue.Errorf(segue.Invalid, "--until %s is before the first job of %s", until, s.path)
 	}
 	cluster.Pools = []simulator.Pool{cluster.Pools[0]}
 	cluster.Pools[0].Nodes = s.nodes
 	replays, err := trainer.Replays(known, cluster, !f.plainOnly)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	for i, r := range replays {
 		r = r.RequestedLimits(known)
@@ -64,8 +70,12 @@ func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator
 			if share != 1 {
 				changed = r.WithNodes(share)
 			}
+			if load := changed.Load(); share < 1 && load > mostLoad {
+				notes = append(notes, fmt.Sprintf("left out: %s, of which the jobs ask for %.0f %%", changed.Name, 100*load))
+				continue
+			}
 			*list = append(*list, changed)
 		}
 	}
-	return int64(len(known)), nil
+	return int64(len(known)), notes, nil
 }

@@ -178,10 +178,11 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 	}
 	var replays []trainer.Replay
 	for i, source := range sources {
-		jobs, err := source.replays(&replays, f, cluster, until)
+		jobs, notes, err := source.replays(&replays, f, cluster, until)
 		if err != nil {
 			return cfg, m, err
 		}
+		m.Notes = append(m.Notes, notes...)
 		digest, err := digestOf(source.path)
 		if err != nil {
 			return cfg, m, err
