@@ -10,9 +10,7 @@ import (
 type Decider struct {
 	network *networks.Network
 	scratch *networks.Scratch
-	costs   bool // the outputs are costs: the smaller one wins
-	input   []float32
-	out     []float32
+	out     [networks.Outputs]float32
 }
 
 // NewDecider returns a decider of its own.
@@ -24,9 +22,7 @@ func (p *Policy) NewDecider() (*Decider, error) {
 			return nil, err
 		}
 	}
-	return &Decider{
-		network: network, scratch: network.NewScratch(), costs: p.Spec.Heads != networks.Actor, out: make([]float32, networks.Outputs),
-	}, nil
+	return &Decider{network: network, scratch: network.NewScratch()}, nil
 }
 
 // Submit reports whether to submit now: in a state of policy.State, with a
@@ -34,10 +30,5 @@ func (p *Policy) NewDecider() (*Decider, error) {
 // when remaining is left of the current link and an hour of overlap costs price
 // hours of interruption.
 func (d *Decider) Submit(state, history []float32, remaining time.Duration, price float64) bool {
-	d.input = networks.Input(d.input, state, remaining.Hours(), price)
-	d.network.Forward(d.scratch, d.input, history, d.out)
-	if d.costs {
-		return d.out[networks.Submit] <= d.out[networks.Wait]
-	}
-	return d.out[networks.Submit] >= d.out[networks.Wait]
+	return d.network.Decide(d.scratch, state, history, remaining.Hours(), price, d.out[:])
 }

@@ -2,7 +2,7 @@
 // a request as a distribution, from the features of a predictor.Describer.
 //
 // A [Model] is one of several kinds (see [Kind]), which answer the same question
-// in different ways and are compared with each other in docs/learning.md. What
+// in different ways and are compared with each other in docs/recorded.md. What
 // it forecasts follows a moving load through a [Recalibrator], which learns from
 // how earlier forecasts turned out, or a [Follower], which also learns from the
 // waits that are not over.
