@@ -32,6 +32,7 @@ type Stress struct {
 	Name string `json:"name"` // stable: "fewer_nodes"
 	What string `json:"what"` // one sentence: what differs
 	Result
+	Rolling *Rolling `json:"rolling,omitempty"` // of another replay
 }
 
 // Rolling is a rolling origin: the runs one by one, and all test starts

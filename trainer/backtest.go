@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -11,7 +12,6 @@ import (
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/outcomes"
 	"github.com/segue-project/segue/policy"
-	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
 )
 
@@ -25,10 +25,11 @@ type BacktestConfig struct {
 	Prefer  segue.Preference // default balanced
 	// Families are the policies; default policy.Families().
 	Families []policy.Family
-	// Model adds the policies of a trained model; nil for none.
-	Model *learned.Model
+	// Models adds the policies of trained models: see Trained.
+	Models []Trained
 	// Rolling adds a rolling origin over the months before the end of the test
-	// period.
+	// period, on every replay. With Models it has the months only of which a model
+	// had not seen the test period.
 	Rolling bool
 	// Stress adds the stress runs.
 	Stress  bool
@@ -97,35 +98,12 @@ func (c BacktestConfig) validate() error {
 func (c BacktestConfig) setup(r, known Replay) Setup {
 	s := Setup{
 		Cluster: r.Cluster, Jobs: r.Jobs, Pair: c.Pair, Grid: c.Grid, MonteCarlo: c.Monte, Workers: c.Workers, Known: &known.Cluster,
-		KnownJobs: known.Jobs, Forecasters: []string{}, Describe: c.Model != nil,
+		KnownJobs: known.Jobs, Forecasters: []string{}, Describe: len(c.Models) > 0,
 	}
 	for _, f := range c.Families {
 		s.Forecasters = append(s.Forecasters, f.Forecaster)
 	}
 	return s
-}
-
-// contenders returns the families' rules and the policies of the model.
-func (c BacktestConfig) contenders() []Contender {
-	var list []Contender
-	families := c.Families
-	if c.Model != nil {
-		families = slices.Concat(families, LearnedFamilies())
-	}
-	for _, f := range families {
-		list = append(list, Ruled(f))
-	}
-	if c.Model != nil {
-		for i := range c.Model.Policies {
-			list = append(list, Network(&c.Model.Policies[i]))
-		}
-		for i := range c.Model.Policies {
-			if c.Model.Drift != nil {
-				list = append(list, guarded{c.Model, &c.Model.Policies[i]})
-			}
-		}
-	}
-	return list
 }
 
 // stressEvery thins the starts of the stress runs: their intervals are wide in
@@ -153,8 +131,12 @@ func Backtest(ctx context.Context, cfg BacktestConfig) (BacktestResult, error) {
 			b.measure.Planners = append(b.measure.Planners, f.Name)
 		}
 	}
-	b.contenders = cfg.contenders()
-	b.plan()
+	for _, f := range cfg.Families {
+		b.families = append(b.families, Ruled(f))
+	}
+	if err := b.plan(); err != nil {
+		return BacktestResult{}, fmt.Errorf("backtest: %w", err)
+	}
 	result, err := b.run(ctx)
 	if err != nil {
 		return BacktestResult{}, fmt.Errorf("backtest: %w", err)
@@ -166,34 +148,48 @@ func Backtest(ctx context.Context, cfg BacktestConfig) (BacktestResult, error) {
 type backtest struct {
 	BacktestConfig
 	measure     evaluation.Config
-	contenders  []Contender
-	months      []evaluation.Split
+	families    []Contender
+	models      []Trained // that the headline is about
+	months      []month
 	done, total atomic.Int64
 }
 
-// plan counts the episodes to come.
-func (b *backtest) plan() {
+// month is one run of a rolling origin.
+type month struct {
+	evaluation.Split
+	models []Trained
+}
+
+// plan chooses the models and the months, and counts the episodes to come.
+func (b *backtest) plan() error {
+	if err := alike(b.Models); err != nil {
+		return err
+	}
+	if b.models = unseen(b.Models, b.Split); len(b.models) == 0 && len(b.Models) > 0 {
+		return segue.Errorf(segue.Invalid, "no model learned from what was before the test period only, which begins at %s", b.Split.Test.From)
+	}
 	if b.Rolling {
 		span := evaluation.Period{From: b.Replays[0].span().From, To: b.Split.Test.To}
-		b.months = evaluation.RollingMonths(span, 1, b.Split.Embargo)
+		for _, split := range evaluation.RollingMonths(span, 1, b.Split.Embargo) {
+			if models := unseen(b.Models, split); len(models) > 0 || len(b.Models) == 0 {
+				b.months = append(b.months, month{split, models})
+			}
+		}
 	}
-	n := 0
-	for i, r := range b.Replays {
-		n += len(b.starts(i))
+	n := len(b.Replays) * len(b.starts())
+	for _, r := range b.Replays {
 		if b.Stress {
 			n += len(b.stresses(r)) * len(b.stressStarts())
 		}
 	}
 	b.total.Store(int64(n))
+	return nil
 }
 
-// starts returns the starts on the replay of index i: those of the tuning and
-// the test period, and on the headline's those of the months too.
-func (b *backtest) starts(i int) []segue.Time {
+// starts returns the starts on every replay: those of the tuning and the test
+// period and of the months.
+func (b *backtest) starts() []segue.Time {
 	periods := []evaluation.Period{b.Split.Tune, b.Split.Test}
-	if i > 0 {
-		return b.startsIn(b.Split.Tune.From, b.Every, periods...)
-	}
 	for _, m := range b.months {
 		periods = append(periods, m.Tune, m.Test)
 	}
@@ -211,7 +207,7 @@ func (b *backtest) startsIn(from segue.Time, every time.Duration, periods ...eva
 	})
 }
 
-// firstStart returns the first start of the headline's episodes. The starts of
+// firstStart returns the first start of the episodes. The starts of
 // the tuning and the test period are the same with and without the months.
 func (b *backtest) firstStart() segue.Time {
 	first := b.Split.Tune.From
@@ -226,22 +222,15 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 		PairNodes: b.Pair.Nodes, PairTime: b.Pair.Limit.String(), Periods: b.Split,
 	}}
 	for i, r := range b.Replays {
-		episodes, err := b.collect(ctx, r, r, b.starts(i))
+		episodes, err := b.collect(ctx, r, r, b.starts())
 		if err != nil {
 			return result, err
 		}
-		var seen []Turnout
-		if b.Model != nil {
-			if err := Foretell(episodes, b.Model.NewForecaster); err != nil {
-				return result, err
-			}
-			seen = Recalibrate(episodes, nil)
-		}
-		trial, err := Trial(episodes, b.contenders)
+		base, err := Trial(episodes, b.families)
 		if err != nil {
 			return result, err
 		}
-		run, err := runOf("", b.Split, episodes, trial)
+		run, seen, err := b.score(episodes, base, "", month{b.Split, b.models})
 		if err != nil {
 			return result, err
 		}
@@ -249,15 +238,16 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 		if err != nil {
 			return result, err
 		}
+		rolling, err := b.roll(episodes, base)
+		if err != nil {
+			return result, err
+		}
 		if i == 0 {
-			result.Report.Result = scores
+			result.Report.Result, result.Report.Rolling = scores, rolling
 			result.Test = judged(episodes, b.Split.Test, b.Split.Embargo)
-			if err := b.roll(episodes, trial, &result.Report); err != nil {
-				return result, err
-			}
 		} else {
 			result.Report.Stress = append(result.Report.Stress, evaluation.Stress{
-				Name: r.Name, What: "tuned and tested on the " + r.Name + " replay", Result: scores,
+				Name: r.Name, What: "tuned and tested on the " + r.Name + " replay", Result: scores, Rolling: rolling,
 			})
 		}
 		if b.Stress {
@@ -268,6 +258,28 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 	}
 	return result, nil
 }
+
+// score returns the run of a split: base, which has the families' outcomes on all
+// episodes, and on those of the split the models'. It returns too how the
+// forecasts of each model turned out.
+func (b *backtest) score(episodes []Episode, base evaluation.Trial, label string, m month) (evaluation.Run, [][]Turnout, error) {
+	span := evaluation.Period{From: m.Tune.From, To: m.Test.To}
+	var within []Episode
+	for _, e := range episodes {
+		if span.Holds(e.Curve.Submit, 0) {
+			within = append(within, e)
+		}
+	}
+	trial, seen, err := withModels(base.In(span, 0), within, m.models, make([][]Turnout, len(m.models)))
+	if err != nil {
+		return evaluation.Run{}, nil, err
+	}
+	run, err := runOf(label, m.Split, within, trial)
+	return run, seen, err
+}
+
+// errNoStart says that nothing of a period can be judged.
+var errNoStart = errors.New("no start whose outcome is known by its end")
 
 // runOf returns the run of one split.
 func runOf(label string, split evaluation.Split, episodes []Episode, trial evaluation.Trial) (evaluation.Run, error) {
@@ -282,8 +294,7 @@ func runOf(label string, split evaluation.Split, episodes []Episode, trial evalu
 		trial  evaluation.Trial
 	}{{"tuning", split.Tune, run.Tune}, {"test", split.Test, run.Test}} {
 		if part.trial.Len() == 0 {
-			return run, segue.Errorf(segue.Invalid, "the %s period from %s to %s has no start whose outcome is known by its end",
-				part.name, part.period.From, part.period.To)
+			return run, segue.Errorf(segue.Invalid, "the %s period from %s to %s has %w", part.name, part.period.From, part.period.To, errNoStart)
 		}
 	}
 	return run, nil
@@ -305,58 +316,65 @@ func decided(episodes []Episode, p evaluation.Period, embargo time.Duration) eva
 }
 
 // roll scores month after month, each with what was known before it. A month
-// without a start that can be judged is left out.
-func (b *backtest) roll(episodes []Episode, trial evaluation.Trial, report *evaluation.Report) error {
+// without a start that can be judged is left out; nil when there is none.
+func (b *backtest) roll(episodes []Episode, base evaluation.Trial) (*evaluation.Rolling, error) {
 	var runs []evaluation.Run
-	for _, split := range b.months {
-		if run, err := runOf(split.Test.From.Std().Format("2006-01"), split, episodes, trial); err == nil {
+	for _, m := range b.months {
+		run, _, err := b.score(episodes, base, m.Test.From.Std().Format("2006-01"), m)
+		switch {
+		case errors.Is(err, errNoStart):
+		case err != nil:
+			return nil, err
+		default:
 			runs = append(runs, run)
 		}
 	}
 	if len(runs) == 0 {
-		return nil
+		return nil, nil
 	}
 	rolling, err := evaluation.Roll(runs, b.measure)
-	if err != nil {
-		return err
-	}
-	report.Rolling = &rolling
-	return nil
+	return &rolling, err
 }
 
 // stress scores the policies, tuned as before, on clusters that differ from
 // what the forecasters believe. A cluster without a start that can be judged is
 // left out.
-func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Trial, seen []Turnout, report *evaluation.Report) error {
-	before := slices.DeleteFunc(slices.Clone(seen), func(t Turnout) bool { return t.Known >= b.Split.Test.From })
+func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Trial, seen [][]Turnout, report *evaluation.Report) error {
+	before := make([][]Turnout, len(seen))
+	for i := range seen {
+		before[i] = slices.DeleteFunc(slices.Clone(seen[i]), func(t Turnout) bool { return t.Known >= b.Split.Test.From })
+	}
 	for _, s := range b.stresses(known) {
-		changed := s.change(known, b.Split.Test)
-		episodes, err := b.collect(ctx, changed, known, b.stressStarts())
-		if err != nil {
-			return fmt.Errorf("stress %s: %w", s.name, err)
-		}
-		if b.Model != nil {
-			if err := Foretell(episodes, b.Model.NewForecaster); err != nil {
-				return fmt.Errorf("stress %s: %w", s.name, err)
-			}
-			Recalibrate(episodes, before)
-		}
-		name, what := s.describe(known)
-		trial, err := Trial(episodes, b.contenders)
-		if err != nil {
-			return fmt.Errorf("stress %s: %w", s.name, err)
-		}
-		test := trial.In(decided(episodes, b.Split.Test, b.Split.Embargo), 0)
-		if test.Len() == 0 {
+		scores, err := b.stressed(ctx, s, known, tune, before)
+		if errors.Is(err, errNoStart) {
 			continue
 		}
-		scores, err := evaluation.Backtest(evaluation.Run{Label: name, Split: b.Split, Tune: tune, Test: test}, b.measure)
 		if err != nil {
 			return fmt.Errorf("stress %s: %w", s.name, err)
 		}
+		name, what := s.describe(known)
 		report.Stress = append(report.Stress, evaluation.Stress{Name: name, What: what, Result: scores})
 	}
 	return nil
+}
+
+func (b *backtest) stressed(ctx context.Context, s stress, known Replay, tune evaluation.Trial, before [][]Turnout) (evaluation.Result, error) {
+	episodes, err := b.collect(ctx, s.change(known, b.Split.Test), known, b.stressStarts())
+	if err != nil {
+		return evaluation.Result{}, err
+	}
+	trial, err := Trial(episodes, b.families)
+	if err != nil {
+		return evaluation.Result{}, err
+	}
+	if trial, _, err = withModels(trial, episodes, b.models, before); err != nil {
+		return evaluation.Result{}, err
+	}
+	test := trial.In(decided(episodes, b.Split.Test, b.Split.Embargo), 0)
+	if test.Len() == 0 {
+		return evaluation.Result{}, errNoStart
+	}
+	return evaluation.Backtest(evaluation.Run{Label: s.name, Split: b.Split, Tune: tune, Test: test}, b.measure)
 }
 
 // collect returns the episodes of a replay, with forecasters that believe in

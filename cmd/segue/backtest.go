@@ -16,7 +16,6 @@ import (
 	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/policy"
-	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/simulator"
 	"github.com/segue-project/segue/trainer"
@@ -36,7 +35,8 @@ type backtestFlags struct {
 	seed                             uint64
 	json, markdown                   bool
 	noStress, noRolling, noFaith     bool
-	report, model                    string
+	report                           string
+	models                           []string
 }
 
 func newBacktestCommand() *cobra.Command {
@@ -78,7 +78,7 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 	flags.BoolVar(&f.noFaith, "plain-only", false, "leave out the replay with inferred caps and dependencies")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the tables in Markdown")
-	flags.StringVar(&f.model, "model", "", "add the policies of the trained model in this folder; default is the one that segue carries")
+	flags.StringArrayVar(&f.models, "model", nil, "add the policies of the trained model in this folder; default is the one that segue carries. May be repeated: every month is judged by the newest that had not seen it, and models of the same instant, of other seeds, side by side")
 	flags.StringVar(&f.report, "report", "", "write a self-contained HTML report to this file")
 	return cmd
 }
@@ -169,23 +169,29 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 		Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
 	}
 	cfg.Grid.Step = f.step
-	if f.model != "" {
-		cfg.Model, err = f.learned(split)
-	}
+	cfg.Models, err = f.trained(split)
 	return cfg, err
 }
 
-// learned reads the model, which must not have seen the test period.
-func (f *backtestFlags) learned(split evaluation.Split) (*learned.Model, error) {
-	manifest, model, err := openModel(f.model)
-	if err != nil {
-		return nil, err
+// trained reads the models, which must not have seen the test period.
+func (f *backtestFlags) trained(split evaluation.Split) ([]trainer.Trained, error) {
+	var list []trainer.Trained
+	for _, name := range f.models {
+		manifest, model, err := openModel(name)
+		if err != nil {
+			return nil, err
+		}
+		t := trainer.Trained{Model: model, Until: manifest.Window.Until.Time()}
+		if t.Until > split.Test.From {
+			return nil, segue.Errorf(segue.Invalid, "--model %s was trained on the history up to %s, which is in the test period from %s on",
+				name, t.Until, split.Test.From)
+		}
+		if slices.ContainsFunc(list, func(other trainer.Trained) bool { return other.Until == t.Until }) && len(manifest.Seeds) > 0 {
+			t.Label = fmt.Sprintf("seed-%d", manifest.Seeds[0])
+		}
+		list = append(list, t)
 	}
-	if until := manifest.Window.Until.Time(); until > split.Test.From {
-		return nil, segue.Errorf(segue.Invalid, "--model %s was trained on the history up to %s, which is in the test period from %s on",
-			f.model, until, split.Test.From)
-	}
-	return model, nil
+	return list, nil
 }
 
 // bounds returns the ends of the three periods.

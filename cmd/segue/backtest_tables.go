@@ -27,12 +27,9 @@ func (b backtestTables) print(r evaluation.Report) error {
 		fmt.Fprintf(b.w, "Best planner by its tuning period: %s.\n", r.BestPlanner)
 	}
 	b.loads(r.Result)
-	if r.Rolling != nil {
-		var runs []column
-		for _, m := range r.Rolling.Runs {
-			runs = append(runs, column{m.Label, m.Result})
-		}
-		b.compare("Month by month, each tuned on the month before it", append(runs, column{"all", r.Rolling.Pooled}))
+	b.months("Month by month, each tuned on the month before it", r.Rolling)
+	for _, s := range r.Stress {
+		b.months("Month by month, "+s.What, s.Rolling)
 	}
 	if len(r.Stress) > 0 {
 		columns := []column{{"as it is", r.Result}}
@@ -80,6 +77,18 @@ func (b backtestTables) loads(r evaluation.Result) {
 		t.AppendRow(row)
 	}
 	b.render(t)
+}
+
+// months prints a rolling origin, where there is one.
+func (b backtestTables) months(title string, r *evaluation.Rolling) {
+	if r == nil {
+		return
+	}
+	var runs []column
+	for _, m := range r.Runs {
+		runs = append(runs, column{m.Label, m.Result})
+	}
+	b.compare(title, append(runs, column{"all", r.Pooled}))
 }
 
 // column is one set of scores to compare.

@@ -1,0 +1,120 @@
+package trainer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/evaluation"
+	"github.com/segue-project/segue/policy/learned"
+)
+
+// Trained is a model that a backtest judges. Of several, every month of a rolling
+// origin, and the headline, is judged by the newest that had not seen its tuning
+// period; where all had, by the newest that had not seen its test period. Models
+// that learned up to the same instant are judged beside each other.
+type Trained struct {
+	Model *learned.Model
+	Until segue.Time // what came from then on it has not seen
+	// Label, when not empty, follows a dash in the names of its policies: "seed-2".
+	Label string
+}
+
+// name returns the name of a row.
+func (t Trained) name(policy string) string {
+	if t.Label == "" {
+		return policy
+	}
+	return policy + "-" + t.Label
+}
+
+// unseen returns the models by which a split is judged.
+func unseen(models []Trained, split evaluation.Split) []Trained {
+	newest := func(before segue.Time) (until segue.Time, found bool) {
+		for _, m := range models {
+			if m.Until <= before && (!found || m.Until > until) {
+				until, found = m.Until, true
+			}
+		}
+		return until, found
+	}
+	until, found := newest(split.Tune.From)
+	if !found {
+		until, found = newest(split.Test.From)
+	}
+	if !found {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(models), func(m Trained) bool { return m.Until != until })
+}
+
+// alike refuses models of which the rows of one instant are not those of
+// another, or have the same name.
+func alike(models []Trained) error {
+	rows := map[segue.Time][]string{}
+	for _, m := range models {
+		for _, c := range m.contenders() {
+			if slices.Contains(rows[m.Until], c.Name()) {
+				return segue.Errorf(segue.Invalid, "two models that learned until %s have a policy %s: give them seeds of their own", m.Until, c.Name())
+			}
+			rows[m.Until] = append(rows[m.Until], c.Name())
+		}
+	}
+	for _, m := range models[min(len(models), 1):] {
+		first, names := rows[models[0].Until], rows[m.Until]
+		if !slices.Equal(first, names) {
+			return segue.Errorf(segue.Invalid, "the models that learned until %s have the policies %v, those until %s %v: want the same",
+				models[0].Until, first, m.Until, names)
+		}
+	}
+	return nil
+}
+
+// contenders returns the policies of the model, which read the forecasts that
+// Foretell leaves in episodes.
+func (t Trained) contenders() []Contender {
+	var list []Contender
+	for _, f := range LearnedFamilies() {
+		list = append(list, Ruled(f))
+	}
+	for i := range t.Model.Policies {
+		list = append(list, Network(&t.Model.Policies[i]))
+	}
+	if t.Model.Drift != nil {
+		for i := range t.Model.Policies {
+			list = append(list, guarded{t.Model, &t.Model.Policies[i]})
+		}
+	}
+	for i, c := range list {
+		list[i] = named{c, t.name(c.Name())}
+	}
+	return list
+}
+
+// named is a contender under another name.
+type named struct {
+	Contender
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
+// withModels adds to a trial of the episodes what the policies of models would
+// have done. Forecasts are recalibrated by what was known of earlier turnouts, a
+// list for each model, and of the episodes' own, which it returns.
+func withModels(trial evaluation.Trial, episodes []Episode, models []Trained, earlier [][]Turnout) (evaluation.Trial, [][]Turnout, error) {
+	seen := make([][]Turnout, len(models))
+	trial.Policies = slices.Clip(trial.Policies)
+	for i, m := range models {
+		if err := Foretell(episodes, m.Model.NewForecaster); err != nil {
+			return trial, nil, err
+		}
+		seen[i] = Recalibrate(episodes, earlier[i])
+		own, err := Trial(episodes, m.contenders())
+		if err != nil {
+			return trial, nil, fmt.Errorf("model %s: %w", m.Label, err)
+		}
+		trial.Policies = append(trial.Policies, own.Policies...)
+	}
+	return trial, seen, nil
+}
