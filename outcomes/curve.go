@@ -101,22 +101,28 @@ func (p *Prober) Curve(base *simulator.Sim, link simulator.Job, grid Grid) (Curv
 		return Curve{}, err
 	}
 	c := Curve{Submit: base.Now(), Start: start, End: start.Add(link.Limit), Leads: grid.Leads(link.Limit)}
+	return c, p.follow(&c, link)
+}
+
+// follow goes with the world from one submit time of the curve to the next and
+// fills in what each leads to.
+func (p *Prober) follow(c *Curve, link simulator.Job) error {
 	c.Outcomes = make([]time.Duration, len(c.Leads))
 	for i := len(c.Leads) - 1; i >= 0; i-- {
 		p.world.AdvanceTo(c.End.Add(-c.Leads[i]))
 		if p.At != nil {
 			if err := p.At(c.Leads[i], p.world); err != nil {
-				return Curve{}, err
+				return err
 			}
 		}
 		p.probe = p.world.Fork(p.probe)
 		next, err := submitAndRun(p.probe, link)
 		if err != nil {
-			return Curve{}, err
+			return err
 		}
 		c.Outcomes[i] = next.Sub(c.End)
 	}
-	return c, nil
+	return nil
 }
 
 // submitAndRun submits the link now and returns its start.
