@@ -41,7 +41,8 @@ type trainFlags struct {
 	plainOnly            bool
 	every, step          time.Duration
 	replicas, steps      int
-	seed                 uint64
+	seed, samplesSeed    uint64
+	samples              string
 	resume               bool
 	also                 []string
 }
@@ -70,6 +71,8 @@ on from there, and makes the same model.`,
 	flags.StringSliceVar(&f.policies, "policies", learning.DefaultPolicies(), "which to train: "+strings.Join(learning.Policies(), ", "))
 	flags.StringVar(&f.forecast, "forecast", string(waits.Thresholds), "kind of the forecast of waits: thresholds, aft, quantiles or forest")
 	flags.IntVar(&f.steps, "steps", 0, "most steps of training of a policy; 0 is 4000")
+	flags.Uint64Var(&f.seed, "seed", 1, "decides all that is random in a training")
+	flags.StringVar(&f.samples, "samples", "", "keep the samples in this folder, and take them from it when they are there: for trainings that differ in seed, policies or forecast")
 	flags.BoolVar(&f.resume, "resume", false, "go on with a training that was interrupted, or with merged shards")
 	return cmd
 }
@@ -89,7 +92,7 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.every, "every", 4*time.Hour, "time between starts")
 	flags.DurationVar(&f.step, "lead-step", time.Hour, "time between submit times")
 	flags.IntVar(&f.replicas, "replicas", 12, "simulated futures of a Monte Carlo forecast")
-	flags.Uint64Var(&f.seed, "seed", 1, "decides all that is random")
+	flags.Uint64Var(&f.samplesSeed, "samples-seed", 1, "decides what is drawn for the samples")
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) error {
@@ -100,7 +103,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	cfg.Dir = f.out + unfinished
+	cfg.Dir, cfg.SamplesDir = f.out+unfinished, f.samples
 	if !f.resume {
 		if err := os.RemoveAll(cfg.Dir); err != nil {
 			return fmt.Errorf("remove what an earlier training left: %w", err)
@@ -108,6 +111,11 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return fmt.Errorf("make a folder for what is finished: %w", err)
+	}
+	if f.samples != "" {
+		if err := os.MkdirAll(f.samples, 0o755); err != nil {
+			return fmt.Errorf("make the folder of samples: %w", err)
+		}
 	}
 	steps := newStepper(cmd.ErrOrStderr())
 	cfg.Progress = steps.report
@@ -195,7 +203,7 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 	}
 	cfg = learning.Config{
 		Samples: trainer.SamplesConfig{
-			Replays: replays, Until: until, Every: f.every, Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
+			Replays: replays, Until: until, Every: f.every, Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.samplesSeed},
 		},
 		Trees: learning.TreesConfig{Kind: waits.Kind(f.forecast)}, Policies: f.policies, Seed: f.seed, Steps: f.steps, Resume: f.resume,
 	}
@@ -221,7 +229,7 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 // that bears on them.
 func (f *trainFlags) key(m models.Manifest) string {
 	return fmt.Sprintf("%s %q, cluster %+v, from %q until %q, pairs %v of %s, shares %v and %v, plain only %t, every %s, step %s, %d replicas, seed %d",
-		m.Trace.SHA256, m.Notes, f.scheduler, f.from, f.until, f.pairs, f.pairTime, f.loads, f.faithfulLoads, f.plainOnly, f.every, f.step, f.replicas, f.seed)
+		m.Trace.SHA256, m.Notes, f.scheduler, f.from, f.until, f.pairs, f.pairTime, f.loads, f.faithfulLoads, f.plainOnly, f.every, f.step, f.replicas, f.samplesSeed)
 }
 
 // digestOf returns the SHA-256 of a file, in hexadecimal digits.

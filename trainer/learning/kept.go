@@ -32,7 +32,7 @@ func kept[T any](cfg Config, name, key string, produce func() (T, error)) (T, er
 		case err != nil:
 			return value.Value, err
 		case value.Key != key:
-			return value.Value, segue.Errorf(segue.Conflict, "%s is of a training with other settings: use those, or train without resuming", path)
+			return value.Value, segue.Errorf(segue.Conflict, "%s is of a training with other settings: use those, or another folder", path)
 		default:
 			return value.Value, nil
 		}

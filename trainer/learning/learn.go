@@ -32,6 +32,10 @@ type Config struct {
 	// a training that was killed can be taken up again with Resume.
 	Dir    string
 	Resume bool
+	// SamplesDir, when not empty, is where samples are kept instead, and taken from
+	// when they are there already, made with the same Key: trainings that differ in
+	// what they make of the samples share them.
+	SamplesDir string
 	// Progress, when not nil, is told the step under way, how far it is, and what
 	// there is to say about it. It is called from several goroutines.
 	Progress func(step string, done, total int, detail string)
@@ -63,8 +67,13 @@ type Learned struct {
 	Model     *learned.Model
 	Episodes  int // that were learned from
 	Rounds    []int
+	Losses    []LossCurve
 	Trainings []Training
 	Coverage  []Coverage
+	// ByFold and ByLoad say how the forecasts turned out that policies were
+	// trained on, Validation what came of the policies.
+	ByFold, ByLoad []Reliability
+	Validation     Validation
 }
 
 // Training is how the training of one policy went.
@@ -84,7 +93,11 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 		}
 	}
 	// 1. Gather samples.
-	streams, err := kept(cfg, samplesName, cfg.Key, func() ([]trainer.Stream, error) {
+	shared := cfg
+	if cfg.SamplesDir != "" {
+		shared.Dir, shared.Resume = cfg.SamplesDir, true
+	}
+	streams, err := kept(shared, samplesName, cfg.Key, func() ([]trainer.Stream, error) {
 		streams, err := trainer.Gather(ctx, cfg.Samples)
 		return slim(streams), err
 	})
@@ -102,7 +115,7 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
-	out.Rounds = forecast.Rounds
+	out.Rounds, out.Losses = forecast.Rounds, forecast.Losses
 	out.Model = &learned.Model{Waits: forecast.Spec, Ensembles: forecast.Ensembles}
 	if out.Model.Drift, err = profileOf(streams); err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
@@ -111,7 +124,7 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 	if err := forecast.foretell(streams); err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
-	out.Coverage = coverage(streams)
+	out.Coverage, out.ByFold, out.ByLoad = coverage(streams), byFold(streams), byLoad(streams)
 	// 4. Train the policies on the decision problem that results.
 	for _, name := range cfg.Policies {
 		training, policy, err := cfg.train(ctx, name, streams)
@@ -119,6 +132,10 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 			return nil, fmt.Errorf("learn: %s: %w", name, err)
 		}
 		out.Trainings, out.Model.Policies = append(out.Trainings, training), append(out.Model.Policies, policy)
+	}
+	// 5. See what they do on the fold that none was trained on.
+	if out.Validation, err = validate(streams, out.Model.Policies, cfg.Seed); err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
 	}
 	return out, nil
 }
@@ -133,7 +150,6 @@ func (c Config) train(ctx context.Context, name string, streams []trainer.Stream
 	b := blocksOf(streams)
 	spec := r.spec()
 	histories := spec.Kind == networks.Transformer
-	const validation = folds - 1
 	train := tableOf(streams, histories, func(at segue.Time) bool { return b.part(at, validation) == fitted })
 	valid := tableOf(streams, histories, func(at segue.Time) bool { return b.part(at, validation) == heldOut })
 	progress := func(p libtorch.Progress) {

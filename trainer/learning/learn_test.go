@@ -108,6 +108,28 @@ func TestTrainingTakenUpAgainMakesTheSameModel(t *testing.T) {
 	}
 }
 
+func TestTrainingsShareSamples(t *testing.T) {
+	t.Parallel()
+	of := func(seed uint64, samples string) learning.Config {
+		cfg := quickly("")
+		cfg.Policies, cfg.Seed, cfg.SamplesDir = []string{}, seed, samples
+		return cfg
+	}
+	shared := t.TempDir()
+	filesOf(t, of(1, shared))
+	again := of(2, shared)
+	again.Samples.Replays = nil // of which nothing could be gathered
+	if !cmp.Equal(filesOf(t, of(2, "")), filesOf(t, again)) {
+		t.Error("samples that were kept make another model than those gathered anew")
+	}
+
+	other := of(2, shared)
+	other.Key = "eight weeks"
+	if _, err := learning.Learn(t.Context(), other); segue.KindOf(err) != segue.Conflict {
+		t.Errorf("error %v of samples made from something else, want one of kind conflict", err)
+	}
+}
+
 func TestShardsMakeTheSameModel(t *testing.T) {
 	t.Parallel()
 	want := filesOf(t, quickly(""))
