@@ -10,15 +10,14 @@ import (
 // Epsilon is added to the variance of a row before it is normalised.
 const Epsilon = 1e-5
 
-// encoder is a transformer encoder with the normalisation before each part
-// (Xiong et al., ICML 2020).
+// encoder is a transformer encoder.
 type encoder struct {
 	spec      *History
-	inputs    Normaliser
+	inputs    Normaliser // empty where rows are read as they are
 	embed     linear
-	positions []float32 // a row per step
+	positions []float32 // a row per step; nil without
 	layers    []encoderLayer
-	final     layerNorm
+	final     layerNorm // unless rows are normalised after each part
 }
 
 type encoderLayer struct {
@@ -47,7 +46,9 @@ func newEncoder(h *History, tensors map[string]safetensors.Tensor) *encoder {
 		inputs:    Normaliser{tensors[historyMeanName].Data, tensors[historyScaleName].Data},
 		embed:     affineOf(tensors, "embed"),
 		positions: tensors["positions"].Data,
-		final:     normOf(tensors, "final"),
+	}
+	if h.Norm == Before {
+		e.final = normOf(tensors, "final")
 	}
 	if h.Positions == Sinusoidal {
 		e.positions = Sinusoids(h.Steps, h.Model)
@@ -86,11 +87,17 @@ func newEncoding(h *History) *encoding {
 // encode puts the pooled encoding of a raw history into out.
 func (e *encoder) encode(s *encoding, history, out []float32) {
 	h := e.spec
-	e.inputs.Apply(s.rows, history[:len(s.rows)])
+	rows := history[:h.Steps*h.Width]
+	if len(e.inputs.Mean) > 0 {
+		e.inputs.Apply(s.rows, rows)
+		rows = s.rows
+	}
 	for t := range h.Steps {
 		x := s.x[t*h.Model:][:h.Model]
-		e.embed.apply(x, s.rows[t*h.Width:][:h.Width])
-		add(x, e.positions[t*h.Model:])
+		e.embed.apply(x, rows[t*h.Width:][:h.Width])
+		if e.positions != nil {
+			add(x, e.positions[t*h.Model:])
+		}
 	}
 	for i := range e.layers {
 		e.layers[i].attend(s, h)
@@ -102,15 +109,14 @@ func (e *encoder) encode(s *encoding, history, out []float32) {
 // attend adds to every row what attention gathers for it from all rows.
 func (l *encoderLayer) attend(s *encoding, h *History) {
 	for t := range h.Steps {
-		l.norm1.apply(s.norm, s.x[t*h.Model:][:h.Model])
-		l.project.apply(s.projected[t*3*h.Model:][:3*h.Model], s.norm)
+		l.project.apply(s.projected[t*3*h.Model:][:3*h.Model], l.norm1.ahead(s, h, t))
 	}
 	for head := range h.Heads {
 		l.attendHead(s, h, head*(h.Model/h.Heads))
 	}
 	for t := range h.Steps {
 		l.join.apply(s.sum, s.attended[t*h.Model:][:h.Model])
-		add(s.x[t*h.Model:][:h.Model], s.sum)
+		l.norm1.join(s, h, t)
 	}
 }
 
@@ -140,31 +146,66 @@ func (l *encoderLayer) attendHead(s *encoding, h *History, from int) {
 // feed adds to every row a map of itself through a wider hidden layer.
 func (l *encoderLayer) feed(s *encoding, h *History) {
 	for t := range h.Steps {
-		x := s.x[t*h.Model:][:h.Model]
-		l.norm2.apply(s.norm, x)
-		l.feedIn.apply(s.feed, s.norm)
+		l.feedIn.apply(s.feed, l.norm2.ahead(s, h, t))
 		rectify(s.feed)
 		l.feedOut.apply(s.sum, s.feed)
-		add(x, s.sum)
+		l.norm2.join(s, h, t)
 	}
 }
 
+// ahead returns row t as a part of a layer sees it: normalised, unless that
+// comes after.
+func (n layerNorm) ahead(s *encoding, h *History, t int) []float32 {
+	x := s.x[t*h.Model:][:h.Model]
+	if h.Norm == After {
+		return x
+	}
+	n.apply(s.norm, x)
+	return s.norm
+}
+
+// join adds to row t what a part of a layer made of it.
+func (n layerNorm) join(s *encoding, h *History, t int) {
+	x := s.x[t*h.Model:][:h.Model]
+	add(x, s.sum)
+	if h.Norm == After {
+		n.apply(x, x)
+	}
+}
+
+// pool puts into out what becomes of the encoded rows.
 func (e *encoder) pool(s *encoding, out []float32) {
 	h := e.spec
-	if h.Pool == Last {
-		e.final.apply(out, s.x[(h.Steps-1)*h.Model:])
+	switch h.Pool {
+	case Last:
+		copy(out, e.encoded(s, h.Steps-1))
+		return
+	case All:
+		for t := range h.Steps {
+			copy(out[t*h.Model:], e.encoded(s, t))
+		}
 		return
 	}
 	clear(out)
 	for t := range h.Steps {
-		e.final.apply(s.norm, s.x[t*h.Model:][:h.Model])
-		add(out, s.norm)
+		add(out, e.encoded(s, t))
 	}
 	for i := range out {
 		out[i] /= float32(h.Steps)
 	}
 }
 
+// encoded returns row t after all layers.
+func (e *encoder) encoded(s *encoding, t int) []float32 {
+	x := s.x[t*e.spec.Model:][:e.spec.Model]
+	if e.spec.Norm == After {
+		return x
+	}
+	e.final.apply(s.norm, x)
+	return s.norm
+}
+
+// apply puts the normalised row x into y, which may be x.
 func (n layerNorm) apply(y, x []float32) {
 	var mean, square float32
 	for _, v := range x {

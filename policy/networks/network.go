@@ -65,6 +65,12 @@ func (s Spec) check(tensors map[string]safetensors.Tensor) error {
 	for name, t := range fixed {
 		want = append(want, Parameter{Name: name, Shape: t.Shape})
 	}
+	return checkTensors(tensors, want, fmt.Sprintf("a %s with %s heads", s.Kind, s.Heads))
+}
+
+// checkTensors wants the tensors to be those of the parameters, all finite, and
+// no others.
+func checkTensors(tensors map[string]safetensors.Tensor, want []Parameter, what string) error {
 	known := make(map[string]bool)
 	for _, p := range want {
 		known[p.Name] = true
@@ -86,7 +92,7 @@ func (s Spec) check(tensors map[string]safetensors.Tensor) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
 		if !known[name] {
-			return fmt.Errorf("%q is none of a %s with %s heads", name, s.Kind, s.Heads)
+			return fmt.Errorf("%q is none of %s", name, what)
 		}
 	}
 	return nil

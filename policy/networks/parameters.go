@@ -103,6 +103,9 @@ func (h *History) parameters() []Parameter {
 		all = append(all, affine(layer("feed.in"), h.FeedForward, h.Model, 1)...)
 		all = append(all, affine(layer("feed.out"), h.Model, h.FeedForward, math.Sqrt2/2)...)
 	}
+	if h.Norm == After {
+		return all
+	}
 	return append(all, normal("final", h.Model)...)
 }
 
@@ -134,8 +137,12 @@ func normal(name string, width int) []Parameter {
 // 2 / inputs (He et al., ICCV 2015), smaller at the heads; biases at zero. The
 // tensors of the normalisation are not among them.
 func (s Spec) Initial(r *rand.Rand) map[string]safetensors.Tensor {
+	return initial(s.Parameters(), r)
+}
+
+func initial(parameters []Parameter, r *rand.Rand) map[string]safetensors.Tensor {
 	tensors := make(map[string]safetensors.Tensor)
-	for _, p := range s.Parameters() {
+	for _, p := range parameters {
 		data := make([]float32, p.Size())
 		for i := range data {
 			data[i] = p.start

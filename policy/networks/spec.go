@@ -81,6 +81,7 @@ type History struct {
 	Layers      int       `json:"layers"`       // of the encoder
 	FeedForward int       `json:"feed_forward"` // width between the two maps that follow attention
 	Positions   Positions `json:"positions"`
+	Norm        Norm      `json:"norm,omitempty"`
 	Pool        Pool      `json:"pool"`
 }
 
@@ -91,6 +92,16 @@ type Positions string
 const (
 	Learned    Positions = "learned"
 	Sinusoidal Positions = "sinusoidal" // Vaswani et al., NeurIPS 2017, section 3.5
+	None       Positions = "none"       // not at all: an encoder that does not tell the order of its rows
+)
+
+// Norm is where in a layer the rows are normalised.
+type Norm string
+
+// The places of the normalisation.
+const (
+	Before Norm = ""      // before each part of a layer, and once at the end (Xiong et al., ICML 2020)
+	After  Norm = "after" // after each part, as in Vaswani et al., NeurIPS 2017
 )
 
 // Pool is how the encoded rows become one.
@@ -100,7 +111,16 @@ type Pool string
 const (
 	Mean Pool = "mean"
 	Last Pool = "last" // the newest row
+	All  Pool = "all"  // all rows side by side
 )
+
+// encoded is the width of what the encoded rows become.
+func (h *History) encoded() int {
+	if h.Pool == All {
+		return h.Steps * h.Model
+	}
+	return h.Model
+}
 
 // ParseSpec reads a specification in JSON. A field that it does not know, text
 // after the object, and a network that cannot be built are errors of kind
@@ -125,7 +145,7 @@ func (s Spec) Inputs() int { return s.State + ExtraInputs }
 // trunkInputs is the number of inputs of the first hidden layer.
 func (s Spec) trunkInputs() int {
 	if s.Kind == Transformer {
-		return s.Inputs() + s.History.Model
+		return s.Inputs() + s.History.encoded()
 	}
 	return s.Inputs()
 }
@@ -210,10 +230,13 @@ func (s Spec) validateHistory() error {
 		}
 		return nil
 	}
-	h := s.History
-	if h == nil {
+	if s.History == nil {
 		return errors.New("history is missing: a transformer encodes one")
 	}
+	return s.History.validate()
+}
+
+func (h *History) validate() error {
 	for _, field := range []struct {
 		name  string
 		value int
@@ -235,11 +258,14 @@ func (s Spec) validateHistory() error {
 	if h.Layers > 16 {
 		return fmt.Errorf("history.layers is %d, want 1 to 16", h.Layers)
 	}
-	if h.Positions != Learned && h.Positions != Sinusoidal {
-		return fmt.Errorf("history.positions is %q, want learned or sinusoidal", h.Positions)
+	if !slices.Contains([]Positions{Learned, Sinusoidal, None}, h.Positions) {
+		return fmt.Errorf("history.positions is %q, want learned, sinusoidal or none", h.Positions)
 	}
-	if h.Pool != Mean && h.Pool != Last {
-		return fmt.Errorf("history.pool is %q, want mean or last", h.Pool)
+	if h.Norm != Before && h.Norm != After {
+		return fmt.Errorf("history.norm is %q, want nothing or after", h.Norm)
+	}
+	if !slices.Contains([]Pool{Mean, Last, All}, h.Pool) {
+		return fmt.Errorf("history.pool is %q, want mean, last or all", h.Pool)
 	}
 	return nil
 }
