@@ -7,7 +7,8 @@
 // cluster's history), [Shape] and [Request] (what a job asks for), [Snapshot]
 // (what a scheduler shows at one instant), [Forecast] (the wait as a
 // distribution), [Preference] (what an hour of overlap is worth) and [Decision]
-// (submit now, or wait until when, and why). It imports the standard library
+// (submit now, or wait until when, and why), [Chain] and [Link] (work that goes on
+// over several jobs). It imports the standard library
 // only, performs no I/O and never reads a clock.
 //
 // Start reading at job.go, then forecast.go and decision.go.
