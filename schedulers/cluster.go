@@ -1,0 +1,279 @@
+package schedulers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// ErrAmbiguous is wrapped by an error of Driver.Submit after which the job may
+// exist or not.
+var ErrAmbiguous = errors.New("the scheduler may have taken the job")
+
+// Config says how patient a Cluster is. Its zero value will do.
+type Config struct {
+	// Confirmations is how many answers in a row, by Pause apart, must lack a job
+	// before it counts as absent; default 3.
+	Confirmations int
+	Pause         time.Duration // default 10 seconds
+	// Timeout bounds one question to the scheduler; default 60 seconds. A
+	// submission is not bounded: sbatch tries again by itself for two minutes.
+	Timeout time.Duration
+	// Fresh is how long one State serves everybody who asks; default 10 seconds.
+	Fresh time.Duration
+	// Sleep waits for d or until ctx ends, and Now is the time; by default the
+	// system's.
+	Sleep func(ctx context.Context, d time.Duration) error
+	Now   func() segue.Time
+	Log   *slog.Logger // default slog.Default()
+}
+
+func (c Config) withDefaults() Config {
+	if c.Confirmations == 0 {
+		c.Confirmations = 3
+	}
+	if c.Pause == 0 {
+		c.Pause = 10 * time.Second
+	}
+	if c.Timeout == 0 {
+		c.Timeout = time.Minute
+	}
+	if c.Fresh == 0 {
+		c.Fresh = 10 * time.Second
+	}
+	if c.Sleep == nil {
+		c.Sleep = sleep
+	}
+	if c.Now == nil {
+		c.Now = func() segue.Time { return segue.TimeOf(time.Now()) }
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.Confirmations < 1:
+		return segue.Errorf(segue.Invalid, "%d confirmations, want at least 1", c.Confirmations)
+	case c.Pause < 0 || c.Timeout < 0 || c.Fresh < 0:
+		return segue.Errorf(segue.Invalid, "a pause of %s, a timeout of %s, fresh for %s: want 0 (default) or more", c.Pause, c.Timeout, c.Fresh)
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Cluster is a scheduler as the rest of Segue sees it.
+type Cluster struct {
+	driver Driver
+	cfg    Config
+
+	mu    sync.Mutex
+	state *State // the last one that was seen whole
+	// missed counts for a job how many answers in a row did not know it.
+	missed map[segue.JobID]missing
+}
+
+type missing struct {
+	times int
+	last  segue.Time
+}
+
+// New returns the cluster of a driver.
+func New(driver Driver, cfg Config) (*Cluster, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	return &Cluster{driver: driver, cfg: cfg, missed: map[segue.JobID]missing{}}, nil
+}
+
+// Driver returns the cluster's driver, for what only it can do.
+func (c *Cluster) Driver() Driver { return c.driver }
+
+// Capabilities returns what the scheduler can do.
+func (c *Cluster) Capabilities(ctx context.Context) (Capabilities, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	return c.driver.Capabilities(ctx)
+}
+
+// State returns the state of the scheduler, at most Config.Fresh old: a
+// thousand chains ask the scheduler no more often than one.
+func (c *Cluster) State(ctx context.Context) (State, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state != nil && c.cfg.Now().Sub(c.state.At) < c.cfg.Fresh {
+		return *c.state, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	s, err := c.driver.State(ctx)
+	if err != nil {
+		return State{}, fmt.Errorf("%s: state: %w", c.driver.Name(), err)
+	}
+	c.state = &s
+	return s, nil
+}
+
+// Submit submits a job once. If it cannot be told whether the scheduler took it,
+// the scheduler is asked for the token until the job is found, or was absent for
+// Config.Confirmations answers in a row; then the error is of kind Unavailable,
+// no job was made, and the caller may try again with another token. While even
+// that cannot be told the error wraps ErrAmbiguous: Resolve goes on from there.
+func (c *Cluster) Submit(ctx context.Context, s Submission) (Submitted, error) {
+	if s.Token == "" {
+		return Submitted{}, segue.Errorf(segue.Invalid, "submit: a submission without a token")
+	}
+	since := c.cfg.Now()
+	got, err := c.driver.Submit(ctx, s)
+	if err == nil {
+		c.forget()
+		return got, nil
+	}
+	if !errors.Is(err, ErrAmbiguous) {
+		return Submitted{}, fmt.Errorf("submit %s: %w", s.Token, err)
+	}
+	c.cfg.Log.Warn("submission is ambiguous", "token", s.Token, "error", err)
+	job, found, resolveErr := c.Resolve(ctx, s.Token, since)
+	switch {
+	case resolveErr != nil:
+		return Submitted{}, fmt.Errorf("submit %s: %w; then: %w", s.Token, err, resolveErr)
+	case found:
+		c.forget()
+		return Submitted{Job: job, Says: "found by its token after: " + err.Error()}, nil
+	}
+	return Submitted{}, segue.Errorf(segue.Unavailable, "submit %s: no job was made: %v", s.Token, err)
+}
+
+// skew is how far the clocks of this machine and the scheduler's may be apart.
+const skew = 10 * time.Minute
+
+// Resolve tells whether a submission with the token, made at the instant since,
+// made a job. It is sure of either answer; when it cannot be, the error wraps
+// ErrAmbiguous.
+func (c *Cluster) Resolve(ctx context.Context, token string, since segue.Time) (job segue.JobID, found bool, err error) {
+	for absent := 0; ; {
+		jobs, err := c.find(ctx, token, since)
+		switch {
+		case err != nil:
+			return segue.JobID{}, false, fmt.Errorf("look for %s: %w: %w", token, ErrAmbiguous, err)
+		case len(jobs) > 1:
+			c.cfg.Log.Error("several jobs carry one token", "token", token, "jobs", jobs)
+			return jobs[0], true, nil
+		case len(jobs) == 1:
+			return jobs[0], true, nil
+		}
+		if absent++; absent >= c.cfg.Confirmations {
+			return segue.JobID{}, false, nil
+		}
+		if err := c.cfg.Sleep(ctx, c.cfg.Pause); err != nil {
+			return segue.JobID{}, false, fmt.Errorf("look for %s: %w: %w", token, ErrAmbiguous, err)
+		}
+	}
+}
+
+func (c *Cluster) find(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	return c.driver.FindByToken(ctx, token, since.Add(-skew))
+}
+
+// Status returns what is known of the jobs: one entry for each. A job that the
+// scheduler does not know is Unknown, until Config.Confirmations answers in a
+// row, Config.Pause apart, lacked it; then it has Ended, in a state that is not
+// known. An error leaves all of them unknown.
+func (c *Cluster) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobID]Status, error) {
+	out := make(map[segue.JobID]Status, len(jobs))
+	for _, id := range jobs {
+		out[id] = unknown()
+	}
+	if len(jobs) == 0 {
+		return out, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	known, err := c.driver.Status(ctx, jobs)
+	if err != nil {
+		return out, fmt.Errorf("%s: status: %w", c.driver.Name(), err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.cfg.Now()
+	for _, id := range jobs {
+		if s, ok := known[id]; ok {
+			out[id] = s
+			delete(c.missed, id)
+			continue
+		}
+		if c.miss(id, now) >= c.cfg.Confirmations {
+			gone := unknown()
+			gone.Life = Ended
+			out[id] = gone
+		}
+	}
+	return out, nil
+}
+
+// miss notes that an answer lacked a job, and returns how many in a row have;
+// answers that follow too soon upon each other count once.
+func (c *Cluster) miss(id segue.JobID, now segue.Time) int {
+	m := c.missed[id]
+	if m.times == 0 || now.Sub(m.last) >= c.cfg.Pause {
+		m = missing{m.times + 1, now}
+		c.missed[id] = m
+	}
+	return m.times
+}
+
+func unknown() Status {
+	return Status{Submit: segue.NoTime, Start: segue.NoTime, End: segue.NoTime}
+}
+
+// Cancel cancels a job; one that has ended or is not known is no error.
+func (c *Cluster) Cancel(ctx context.Context, job segue.JobID) error {
+	return c.act(ctx, "cancel", job, c.driver.Cancel)
+}
+
+// Hold keeps a pending job from starting.
+func (c *Cluster) Hold(ctx context.Context, job segue.JobID) error {
+	return c.act(ctx, "hold", job, c.driver.Hold)
+}
+
+// Release lets a held job start.
+func (c *Cluster) Release(ctx context.Context, job segue.JobID) error {
+	return c.act(ctx, "release", job, c.driver.Release)
+}
+
+func (c *Cluster) act(ctx context.Context, what string, job segue.JobID, do func(context.Context, segue.JobID) error) error {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	defer c.forget()
+	if err := do(ctx, job); err != nil && !(what == "cancel" && segue.KindOf(err) == segue.NotFound) {
+		return fmt.Errorf("%s job %s: %w", what, job, err)
+	}
+	return nil
+}
+
+// forget drops the state, which something has changed.
+func (c *Cluster) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state = nil
+}
