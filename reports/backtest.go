@@ -48,10 +48,13 @@ func (b Backtest) HTML() ([]byte, error) {
 		Trace:    b.Trace,
 		Command:  b.Command,
 		Answer:   b.answer(),
+		About:    "What was measured",
 		Measured: b.measured(),
 		Headline: b.headline(),
+		Caption:  headlineCaption,
 		Policies: b.explained(),
 		Notes:    b.Notes,
+		Words:    backtestWords,
 	}
 	if page.Title == "" {
 		page.Title = "Backtest"

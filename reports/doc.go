@@ -3,11 +3,12 @@
 // HTML reports. Values come in, bytes come out; equal values give equal bytes.
 //
 // A [Figure] is a struct of plain data: [Frontier], [OutcomeCurve], [Timeline],
-// [Cluster], [Dots], [Distribution], [Calibration]. It draws itself at a given
-// width, so that a page can carry one drawing for a desk and one for a phone,
+// [Cluster], [Dots], [Distribution], [Calibration], [Lines]. It draws itself at a
+// given width, so that a page can carry one drawing for a desk and one for a phone,
 // and lists its numbers as a [Table] for those who cannot see the drawing or
 // want to copy them. [Standalone] makes a file of a figure. [Backtest] is the
-// report of `segue backtest`, [Simulation] the picture of `segue simulate`.
+// report of `segue backtest`, [Training] that of `segue-trainer train`, [Simulation]
+// the picture of `segue simulate`.
 //
 // The drawings load nothing, run no script, follow the reader's light or dark
 // theme and use the colours of Okabe and Ito (2008), which readers with colour

@@ -34,6 +34,23 @@ func figures(tb testing.TB) map[string]reports.Figure {
 		"dots":         smallDots(),
 		"distribution": *waits(),
 		"calibration":  *quantiles(),
+		"lines":        course(),
+	}
+}
+
+// course is a training whose best step is the second of three.
+func course() reports.Lines {
+	nan := math.NaN()
+	return reports.Lines{
+		Title: "How it went", X: "step",
+		Panels: []reports.LinePanel{
+			{Axis: "loss", Series: []reports.LineSeries{{Name: "loss", X: []float64{0, 500, 1000}, Y: []float64{nan, 0.12345, 0.1}, Best: nan}}},
+			{Axis: "cost, hours", Series: []reports.LineSeries{
+				{Name: "cost", Look: 1, X: []float64{0, 500, 1000}, Y: []float64{0.2, 0.15, 12.3456}, Best: 500},
+				{Name: "of another", Look: 2, X: []float64{250}, Y: []float64{0.3}, Best: nan},
+			}},
+			{Axis: "weight", Percent: true, Series: []reports.LineSeries{{Name: "none", X: []float64{1}, Y: []float64{nan}}}},
+		},
 	}
 }
 
@@ -226,6 +243,12 @@ func TestTablesHoldTheNumbersOfTheDrawings(t *testing.T) {
 			}},
 			[][]string{{"trees", "50 %", "42 %"}, {"trees", "90 %", "75 %"}},
 		},
+		"lines": {course(), [][]string{
+			{"0", "–", "0.2", "–"},
+			{"250", "–", "–", "0.3"},
+			{"500", "0.1235", "0.15", "–"},
+			{"1000", "0.1", "12.35", "–"},
+		}},
 		// 4 of 8 nodes are busy for a day, then 6 while 2 are out of service.
 		"cluster": {
 			reports.Cluster{Nodes: 8, Samples: []reports.ClusterSample{
@@ -282,7 +305,7 @@ func (h hostile) numbers() []float64 {
 
 func (h hostile) figure() reports.Figure {
 	title := h.text()
-	switch rapid.IntRange(0, 6).Draw(h.t, "figure") {
+	switch rapid.IntRange(0, 7).Draw(h.t, "figure") {
 	case 0:
 		f := reports.Frontier{Title: title, MaxOverlap: h.number()}
 		for range h.count() {
@@ -331,6 +354,16 @@ func (h hostile) figure() reports.Figure {
 		f := reports.Distribution{Title: title}
 		for range h.count() {
 			f.Series = append(f.Series, reports.Sample{Name: h.text(), Look: h.look(), Waits: h.numbers()})
+		}
+		return f
+	case 6:
+		f := reports.Lines{Title: title, X: h.text()}
+		for range h.count() {
+			p := reports.LinePanel{Axis: h.text(), Percent: rapid.Bool().Draw(h.t, "percent")}
+			for range h.count() {
+				p.Series = append(p.Series, reports.LineSeries{Name: h.text(), Look: h.look(), X: h.numbers(), Y: h.numbers(), Best: h.number()})
+			}
+			f.Panels = append(f.Panels, p)
 		}
 		return f
 	default:

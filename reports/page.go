@@ -22,10 +22,13 @@ type page struct {
 	Trace    string
 	Command  string
 	Answer   []string
+	About    string // heading of Measured
 	Measured []string
 	Headline Table
+	Caption  string // of the headline
 	Sections []section
 	Policies []PolicyText
+	Words    []word
 	Notes    []string
 }
 

@@ -12,6 +12,8 @@ import (
 
 // Captions say how to read a figure.
 const (
+	headlineCaption = "Interruption, overlap and the share of starts without a gap are means of the policy as tuned. " +
+		"The worst start is the one that cost most."
 	frontierCaption = "Each line is one policy. Further right, the successor is submitted earlier, so more hours are spent with both " +
 		"jobs running; the height is how long the work then still stands still. Lower is better, and the useful comparison is " +
 		"straight up and down: equal overlap, less interruption. The dashed line is what a constant lead achieves without " +
