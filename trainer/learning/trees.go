@@ -57,6 +57,24 @@ type Forecast struct {
 	Held      [folds][][]byte
 	// Rounds is how many rounds were best on the held-out folds.
 	Rounds []int
+	// Losses are those of every fit, in the order of the fits.
+	Losses []LossCurve
+}
+
+// LossCurve is the loss of one fit of trees after every round: on the rows that
+// were held out, where there were some, else on those that were fitted.
+type LossCurve struct {
+	Step string // as TreesConfig.Progress is told
+	Loss []float64
+}
+
+// note keeps the loss of the next round of a step.
+func (f *Forecast) note(step string, loss float64) {
+	if n := len(f.Losses); n == 0 || f.Losses[n-1].Step != step {
+		f.Losses = append(f.Losses, LossCurve{Step: step})
+	}
+	last := &f.Losses[len(f.Losses)-1]
+	last.Loss = append(last.Loss, loss)
 }
 
 // FitWaits fits the forecast of waits: once without each fold of time, stopping
@@ -70,6 +88,13 @@ func FitWaits(ctx context.Context, streams []trainer.Stream, cfg TreesConfig) (*
 	}
 	b := blocksOf(streams)
 	f := &Forecast{Spec: specOf(cfg.Kind)}
+	tell := cfg.Progress
+	cfg.Progress = func(step string, round, rounds int, loss float64) {
+		f.note(step, loss)
+		if tell != nil {
+			tell(step, round, rounds, loss)
+		}
+	}
 	for fold := range folds {
 		fit := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool { return b.part(s.submit, fold) != fitted })
 		judge := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool { return b.part(s.submit, fold) != heldOut })
