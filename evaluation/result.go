@@ -15,6 +15,8 @@ type Report struct {
 	Result
 	Rolling *Rolling `json:"rolling,omitempty"`
 	Stress  []Stress `json:"stress"`
+	// Notes are sentences that a reader of some of the rows has to know.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // MarshalJSON writes an empty list, not null, when there was no stress run.

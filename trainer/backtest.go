@@ -221,6 +221,9 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 	result := BacktestResult{Report: evaluation.Report{
 		PairNodes: b.Pair.Nodes, PairTime: b.Pair.Limit.String(), Periods: b.Split,
 	}}
+	for _, m := range b.models {
+		result.Report.Notes = append(result.Report.Notes, m.Notes...)
+	}
 	for i, r := range b.Replays {
 		episodes, err := b.collect(ctx, r, r, b.starts())
 		if err != nil {
@@ -230,7 +233,7 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 		if err != nil {
 			return result, err
 		}
-		run, seen, err := b.score(episodes, base, "", month{b.Split, b.models})
+		run, seen, err := b.score(ctx, episodes, base, "", month{b.Split, b.models})
 		if err != nil {
 			return result, err
 		}
@@ -238,7 +241,7 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 		if err != nil {
 			return result, err
 		}
-		rolling, err := b.roll(episodes, base)
+		rolling, err := b.roll(ctx, episodes, base)
 		if err != nil {
 			return result, err
 		}
@@ -262,7 +265,7 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 // score returns the run of a split: base, which has the families' outcomes on all
 // episodes, and on those of the split the models'. It returns too how the
 // forecasts of each model turned out.
-func (b *backtest) score(episodes []Episode, base evaluation.Trial, label string, m month) (evaluation.Run, [][]Turnout, error) {
+func (b *backtest) score(ctx context.Context, episodes []Episode, base evaluation.Trial, label string, m month) (evaluation.Run, [][]Turnout, error) {
 	span := evaluation.Period{From: m.Tune.From, To: m.Test.To}
 	var within []Episode
 	for _, e := range episodes {
@@ -270,7 +273,7 @@ func (b *backtest) score(episodes []Episode, base evaluation.Trial, label string
 			within = append(within, e)
 		}
 	}
-	trial, seen, err := withModels(base.In(span, 0), within, m.models, make([][]Turnout, len(m.models)))
+	trial, seen, err := withModels(ctx, base.In(span, 0), within, m.models, make([][]Turnout, len(m.models)))
 	if err != nil {
 		return evaluation.Run{}, nil, err
 	}
@@ -317,10 +320,10 @@ func decided(episodes []Episode, p evaluation.Period, embargo time.Duration) eva
 
 // roll scores month after month, each with what was known before it. A month
 // without a start that can be judged is left out; nil when there is none.
-func (b *backtest) roll(episodes []Episode, base evaluation.Trial) (*evaluation.Rolling, error) {
+func (b *backtest) roll(ctx context.Context, episodes []Episode, base evaluation.Trial) (*evaluation.Rolling, error) {
 	var runs []evaluation.Run
 	for _, m := range b.months {
-		run, _, err := b.score(episodes, base, m.Test.From.Std().Format("2006-01"), m)
+		run, _, err := b.score(ctx, episodes, base, m.Test.From.Std().Format("2006-01"), m)
 		switch {
 		case errors.Is(err, errNoStart):
 		case err != nil:
@@ -367,7 +370,7 @@ func (b *backtest) stressed(ctx context.Context, s stress, known Replay, tune ev
 	if err != nil {
 		return evaluation.Result{}, err
 	}
-	if trial, _, err = withModels(trial, episodes, b.models, before); err != nil {
+	if trial, _, err = withModels(ctx, trial, episodes, b.models, before); err != nil {
 		return evaluation.Result{}, err
 	}
 	test := trial.In(decided(episodes, b.Split.Test, b.Split.Embargo), 0)
@@ -380,11 +383,16 @@ func (b *backtest) stressed(ctx context.Context, s stress, known Replay, tune ev
 // collect returns the episodes of a replay, with forecasters that believe in
 // the cluster of known.
 func (b *backtest) collect(ctx context.Context, r, known Replay, starts []segue.Time) ([]Episode, error) {
-	return Collect(ctx, b.setup(r, known), starts, func(int) {
+	setup := b.setup(r, known)
+	episodes, err := Collect(ctx, setup, starts, func(int) {
 		if n := b.done.Add(1); b.Progress != nil {
 			b.Progress(int(n), int(b.total.Load()))
 		}
 	})
+	if err != nil || !slices.ContainsFunc(b.Models, func(m Trained) bool { return len(m.Published) > 0 }) {
+		return episodes, err
+	}
+	return episodes, setup.watch(ctx, episodes)
 }
 
 // judged returns the episodes of a period that may be judged.

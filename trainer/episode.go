@@ -25,6 +25,8 @@ type Episode struct {
 	// Timeline is the cluster's hour by hour, shared by all episodes of a
 	// replay; nil without Features.
 	Timeline *Timeline
+	// Watched is what the published method sees; nil unless it is judged.
+	Watched *Watched
 }
 
 // FeaturesAt returns the features at the lead of that index.

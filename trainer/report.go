@@ -32,6 +32,7 @@ func ReportPage(ctx context.Context, cfg BacktestConfig, result BacktestResult, 
 			"A policy with “true” in its name knows how long every job will run. Nobody can; it shows what that would be worth.",
 		},
 	}
+	page.Notes = append(page.Notes, result.Report.Notes...)
 	examples := typicalStarts(result.Test)
 	for _, e := range examples {
 		page.Curves = append(page.Curves, curveFigure(e, best))

@@ -1,12 +1,14 @@
 package trainer
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/policy/learned"
+	"github.com/segue-project/segue/policy/published"
 )
 
 // Trained is a model that a backtest judges. Of several, every month of a rolling
@@ -18,6 +20,11 @@ type Trained struct {
 	Until segue.Time // what came from then on it has not seen
 	// Label, when not empty, follows a dash in the names of its policies: "seed-2".
 	Label string
+	// Published are the policies of the published method that the model has for
+	// the pair.
+	Published []*published.Policy
+	// Notes are sentences that a reader of its rows has to know.
+	Notes []string
 }
 
 // name returns the name of a row.
@@ -85,6 +92,7 @@ func (t Trained) contenders() []Contender {
 			list = append(list, guarded{t.Model, &t.Model.Policies[i]})
 		}
 	}
+	list = append(list, Published(t.Published)...)
 	for i, c := range list {
 		list[i] = named{c, t.name(c.Name())}
 	}
@@ -102,7 +110,7 @@ func (n named) Name() string { return n.name }
 // withModels adds to a trial of the episodes what the policies of models would
 // have done. Forecasts are recalibrated by what was known of earlier turnouts, a
 // list for each model, and of the episodes' own, which it returns.
-func withModels(trial evaluation.Trial, episodes []Episode, models []Trained, earlier [][]Turnout) (evaluation.Trial, [][]Turnout, error) {
+func withModels(ctx context.Context, trial evaluation.Trial, episodes []Episode, models []Trained, earlier [][]Turnout) (evaluation.Trial, [][]Turnout, error) {
 	seen := make([][]Turnout, len(models))
 	trial.Policies = slices.Clip(trial.Policies)
 	for i, m := range models {
@@ -110,6 +118,9 @@ func withModels(trial evaluation.Trial, episodes []Episode, models []Trained, ea
 			return trial, nil, err
 		}
 		seen[i] = Recalibrate(episodes, earlier[i])
+		if err := ForetellPublished(ctx, episodes, m.Published); err != nil {
+			return trial, nil, err
+		}
 		own, err := Trial(episodes, m.contenders())
 		if err != nil {
 			return trial, nil, fmt.Errorf("model %s: %w", m.Label, err)

@@ -14,11 +14,7 @@ import (
 // openModel reads the model that --model names, every byte of it: the folder, or
 // for "default" the model that is part of the program.
 func openModel(name string) (models.Manifest, *learned.Model, error) {
-	open := func() (*models.Model, error) { return models.Open(name) }
-	if name == models.DefaultName {
-		open = models.Default
-	}
-	m, err := open()
+	m, err := openFiles(name)
 	if err != nil {
 		return models.Manifest{}, nil, err
 	}
@@ -27,6 +23,13 @@ func openModel(name string) (models.Manifest, *learned.Model, error) {
 		return models.Manifest{}, nil, fmt.Errorf("--model %s: %w", name, err)
 	}
 	return m.Manifest, model, nil
+}
+
+func openFiles(name string) (*models.Model, error) {
+	if name == models.DefaultName {
+		return models.Default()
+	}
+	return models.Open(name)
 }
 
 // trained reads the model that was asked for, nil when none was.

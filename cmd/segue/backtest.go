@@ -16,6 +16,8 @@ import (
 	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/policy/learned"
+	"github.com/segue-project/segue/policy/published"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/simulator"
 	"github.com/segue-project/segue/trainer"
@@ -169,19 +171,28 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 		Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
 	}
 	cfg.Grid.Step = f.step
-	cfg.Models, err = f.trained(split)
+	cfg.Models, err = f.trained(split, cfg.Pair)
 	return cfg, err
 }
 
-// trained reads the models, which must not have seen the test period.
-func (f *backtestFlags) trained(split evaluation.Split) ([]trainer.Trained, error) {
+// trained reads the models, which must not have seen the test period, and what
+// they have for pairs of a shape.
+func (f *backtestFlags) trained(split evaluation.Split, pair segue.Shape) ([]trainer.Trained, error) {
 	var list []trainer.Trained
 	for _, name := range f.models {
-		manifest, model, err := openModel(name)
+		files, err := openFiles(name)
 		if err != nil {
 			return nil, err
 		}
-		t := trainer.Trained{Model: model, Until: manifest.Window.Until.Time()}
+		manifest, t := files.Manifest, trainer.Trained{Until: files.Manifest.Window.Until.Time()}
+		if t.Model, err = learned.Read(files.File); err != nil {
+			return nil, fmt.Errorf("--model %s: %w", name, err)
+		}
+		method, err := published.Read(files.File)
+		if err != nil {
+			return nil, fmt.Errorf("--model %s: %w", name, err)
+		}
+		t.Published, t.Notes = method.For(pair)
 		if t.Until > split.Test.From {
 			return nil, segue.Errorf(segue.Invalid, "--model %s was trained on the history up to %s, which is in the test period from %s on",
 				name, t.Until, split.Test.From)

@@ -26,6 +26,9 @@ func (b backtestTables) print(r evaluation.Report) error {
 	if r.BestPlanner != "" {
 		fmt.Fprintf(b.w, "Best planner by its tuning period: %s.\n", r.BestPlanner)
 	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(b.w, "Note: %s\n", note)
+	}
 	b.loads(r.Result)
 	b.months("Month by month, each tuned on the month before it", r.Rolling)
 	for _, s := range r.Stress {

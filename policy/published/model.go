@@ -77,10 +77,13 @@ func NetworkSpec(name string, width int) networks.RegressorSpec {
 	return spec
 }
 
-// For returns the policies for pairs of a shape, and in words what a reader of
+// For returns the policies for pairs of a shape, none of a nil model, and sentences that a reader of
 // their results has to know: which are smaller than published, and that there is
 // none for the shape.
 func (m *Model) For(pair segue.Shape) (policies []*Policy, notes []string) {
+	if m == nil {
+		return nil, nil
+	}
 	var others []string
 	for i := range m.Policies {
 		p := &m.Policies[i]
@@ -92,14 +95,14 @@ func (m *Model) For(pair segue.Shape) (policies []*Policy, notes []string) {
 		}
 	}
 	if len(policies) == 0 && len(others) > 0 {
-		notes = append(notes, fmt.Sprintf("the rows of the published method are left out: the model has them for pairs of %s, not of %s",
+		notes = append(notes, fmt.Sprintf("The rows of the published method are left out: the model has them for pairs of %s, not of %s.",
 			strings.Join(others, " and of "), pair))
 	}
 	return policies, notes
 }
 
-// Notes returns in words which of the networks are smaller than published, each
-// once.
+// Notes returns sentences that say which of the networks are smaller than
+// published.
 func (m *Model) Notes() []string {
 	var notes []string
 	for i := range m.Policies {
@@ -116,7 +119,7 @@ func (p *Policy) notes() []string {
 	if p.Net == nil || (p.Net.Spec.History.Model == Width && p.Net.Epochs == Epochs) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is smaller than the published network: width %d of %d, %d epochs of %d",
+	return []string{fmt.Sprintf("%s is smaller than the published network: width %d of %d, %d epochs of %d.",
 		p.Name, p.Net.Spec.History.Model, Width, p.Net.Epochs, Epochs)}
 }
 

@@ -85,7 +85,7 @@ func TestModelKnowsItsPairs(t *testing.T) {
 	if len(policies) != 2 || policies[0].Name != Forest || policies[1].Name != Mixture {
 		t.Errorf("%d policies for the pair", len(policies))
 	}
-	small := "published-moe is smaller than the published network: width 4 of 512, 7 epochs of 300"
+	small := "published-moe is smaller than the published network: width 4 of 512, 7 epochs of 300."
 	if diff := cmp.Diff([]string{small}, notes); diff != "" {
 		t.Errorf("notes differ (-want +got):\n%s", diff)
 	}
@@ -93,7 +93,7 @@ func TestModelKnowsItsPairs(t *testing.T) {
 		t.Errorf("notes of the model differ (-want +got):\n%s", diff)
 	}
 	policies, notes = m.For(segue.Shape{Nodes: 4, Limit: hour})
-	if len(policies) != 0 || len(notes) != 1 || !strings.HasSuffix(notes[0], "pairs of 2 nodes x 12h0m0s and of 1 node x 1h0m0s, not of 4 nodes x 1h0m0s") {
+	if len(policies) != 0 || len(notes) != 1 || !strings.HasSuffix(notes[0], "pairs of 2 nodes x 12h0m0s and of 1 node x 1h0m0s, not of 4 nodes x 1h0m0s.") {
 		t.Errorf("for another pair: %d policies and the notes %q", len(policies), notes)
 	}
 }

@@ -29,9 +29,8 @@ func Thresholds() []float64 {
 
 // The submissions that a regressor is fitted on: for every start Probes of them,
 // evenly spread from ProbeDelay after the submission of the pair's first job to
-// its end, and a start every ProbeEvery.
+// its end.
 const (
 	Probes     = 7
 	ProbeDelay = time.Minute
-	ProbeEvery = 4 * time.Hour
 )
