@@ -1,8 +1,10 @@
-package main
+package cli
 
 import (
 	"runtime/debug"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 func TestDescribeBuild(t *testing.T) {
@@ -34,9 +36,24 @@ func TestDescribeBuild(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := describeBuild(&tt.info); got != tt.want {
-				t.Errorf("describeBuild is\n%q, want\n%q", got, tt.want)
+			if got := DescribeBuild("segue", &tt.info); got != tt.want {
+				t.Errorf("DescribeBuild is\n%q, want\n%q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestCommandLineHoldsTheFlagsThatWereGiven(t *testing.T) {
+	t.Parallel()
+	cmd := &cobra.Command{Use: "train", RunE: func(*cobra.Command, []string) error { return nil }}
+	cmd.Flags().IntSlice("pairs", []int{1}, "")
+	cmd.Flags().Bool("resume", false, "")
+	cmd.Flags().String("out", "", "")
+	cmd.SetArgs([]string{"--resume", "--pairs", "1,8"})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := CommandLine(cmd), "train --pairs 1,8 --resume"; got != want {
+		t.Errorf("command line is %q, want %q", got, want)
 	}
 }
