@@ -11,20 +11,21 @@ import (
 // Difference is one thing in which two models differ, in words; a side that has
 // no such thing is empty.
 type Difference struct {
-	Section string // "training", "features", "policies", "metrics" or "files"
+	Section string // "training", "settings", "features", "policies", "metrics" or "files"
 	Name    string
 	A, B    string
 }
 
-// Diff returns in what b differs from a: what they were trained on and when,
-// their features, policies, metrics and files.
+// Diff returns in what b differs from a: what they were trained on and when, the
+// settings, their features, policies, metrics and files.
 func Diff(a, b Manifest) []Difference {
 	var d differences
 	d.training(a, b)
+	d.tables("settings", a.Settings, b.Settings)
 	d.add("features", "count", strconv.Itoa(len(a.Features.Names)), strconv.Itoa(len(b.Features.Names)))
 	d.add("features", "sha256", a.Features.SHA256, b.Features.SHA256)
 	d.add("features", "names", quoted(without(a.Features.Names, b.Features.Names)), quoted(without(b.Features.Names, a.Features.Names)))
-	d.tables("policies", settings(a), settings(b))
+	d.tables("policies", scored(a), scored(b))
 	d.tables("metrics", metrics(a), metrics(b))
 	d.tables("files", checksums(a), checksums(b))
 	return d.all
@@ -41,7 +42,8 @@ func (d *differences) add(section, name, a, b string) {
 
 // tables notes every name whose texts differ, by name.
 func (d *differences) tables(section string, a, b map[string]string) {
-	names := maps.Clone(a)
+	names := map[string]string{}
+	maps.Copy(names, a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		d.add(section, name, a[name], b[name])
@@ -76,8 +78,8 @@ func joined[T any](values []T) string {
 	return strings.Join(texts, ", ")
 }
 
-// settings returns the policies' settings by policy, pair and preference.
-func settings(m Manifest) map[string]string {
+// scored returns the policies' settings by policy, pair and preference.
+func scored(m Manifest) map[string]string {
 	all := make(map[string]string)
 	for _, p := range m.Policies {
 		all[p.Name] = p.Kind

@@ -31,6 +31,9 @@ type Manifest struct {
 	Cluster Cluster  `json:"cluster"`
 	Pairs   []Pair   `json:"pairs,omitempty"` // what it was trained for
 	Seeds   []uint64 `json:"seeds,omitempty"`
+	// Settings are all choices of the training that change its result, by name,
+	// as a person types them: "every" is "4h0m0s".
+	Settings map[string]string `json:"settings,omitempty"`
 
 	Features   Features   `json:"features"`
 	Forecaster Forecaster `json:"forecaster"`
@@ -94,12 +97,12 @@ type Policy struct {
 	Name string `json:"name"`           // stable, as in segue.Decision.Policy
 	Kind string `json:"kind"`           // what reads the file: "moe", "mlp", "transformer", ...
 	File string `json:"file,omitempty"` // of its weights, empty when it has none
-	// Settings hold the tuned parameter of every pair and preference.
+	// Settings hold the parameter for pairs and preferences.
 	Settings []Setting `json:"settings,omitempty"`
 }
 
-// Setting is the parameter that was best for one pair at one preference on the
-// tuning period, and what it achieved on the test period.
+// Setting is the parameter for one pair at one preference, tuned or the preference
+// itself, and what it achieved on starts that the policy was not trained on.
 type Setting struct {
 	Pair      Pair      `json:"pair"`
 	Prefer    float64   `json:"prefer"` // hours of overlap worth one hour of interruption

@@ -29,6 +29,7 @@ func example(id string) (models.Manifest, map[string][]byte) {
 		Cluster:    models.Cluster{Nodes: 88},
 		Pairs:      []models.Pair{{Nodes: 1, LimitSeconds: 172800}, pair},
 		Seeds:      []uint64{1, 1<<63 + 7},
+		Settings:   map[string]string{"every": "4h0m0s", "pairs": "1,8"},
 		Features:   models.Features{Names: []string{"pending_jobs", "free_nodes", "hour"}},
 		Forecaster: models.Forecaster{Name: "trees", What: "gradient boosted", Files: []string{models.TreesFile("wait")}},
 		Policies: []models.Policy{{
@@ -161,6 +162,7 @@ func TestOnlyWhatAModelCanBeIsWritten(t *testing.T) {
 		"cost not a number":    {func(m *models.Manifest, _ map[string][]byte) { m.Policies[0].Settings[0].Cost.Hi = nan() }, "a number is NaN"},
 		"note not UTF-8":       {func(m *models.Manifest, _ map[string][]byte) { m.Notes[0] = "\xff" }, "printable UTF-8"},
 		"note with an escape":  {func(m *models.Manifest, _ map[string][]byte) { m.Notes[0] = "\x1b[2J" }, "printable UTF-8"},
+		"setting of two lines": {func(m *models.Manifest, _ map[string][]byte) { m.Settings["every"] = "4h\n5h" }, "printable UTF-8"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

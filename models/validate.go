@@ -199,6 +199,9 @@ func (m *Manifest) validateTexts() error {
 	for name := range m.Metrics {
 		texts = append(texts, name)
 	}
+	for name, value := range m.Settings {
+		texts = append(texts, name, value)
+	}
 	for _, text := range texts {
 		if !isLine(text) {
 			return segue.Errorf(segue.Invalid, "%q is not one line of printable UTF-8", text)

@@ -79,6 +79,7 @@ func (c modelCard) object() any {
 
 func (c modelCard) print(w io.Writer) {
 	c.printOrigin(w)
+	c.printSettings(w)
 	c.printPolicies(w)
 	c.printMetrics(w)
 	c.printFiles(w)
@@ -117,6 +118,18 @@ func (c modelCard) printOrigin(w io.Writer) {
 	t.Render()
 }
 
+func (c modelCard) printSettings(w io.Writer) {
+	if len(c.Manifest.Settings) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	t := newTraceTable(w, "What was chosen for the training")
+	for _, name := range slices.Sorted(maps.Keys(c.Manifest.Settings)) {
+		t.AppendRow(table.Row{name, orDash(c.Manifest.Settings[name])})
+	}
+	t.Render()
+}
+
 // listed joins the texts that are not empty.
 func listed(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
@@ -127,7 +140,7 @@ func (c modelCard) printPolicies(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	t := newTraceTable(w, "Policies, as tuned and scored when it was trained")
+	t := newTraceTable(w, "Policies, as scored when it was trained")
 	t.AppendHeader(table.Row{"policy", "kind", "pair", "prefer", "parameter", "cost, hours", "gap closed"})
 	rightFrom(t, 4, 7)
 	for _, p := range c.Manifest.Policies {

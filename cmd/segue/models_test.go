@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 		Cluster:    models.Cluster{Nodes: 76},
 		Pairs:      []models.Pair{pair},
 		Seeds:      []uint64{7},
+		Settings:   map[string]string{"every": fmt.Sprintf("%dh0m0s", day), "plain-only": "false"},
 		Features:   models.Features{Names: []string{"pending_jobs", "free_nodes"}},
 		Forecaster: models.Forecaster{Name: "trees", Files: []string{models.TreesFile("wait")}},
 		Policies: []models.Policy{{
@@ -38,6 +40,9 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 			}},
 		}},
 		Metrics: map[string]float64{"coverage_0.9": 0.9 + float64(day)/1000},
+	}
+	if args[1] != "first" {
+		m.Parent = "first"
 	}
 	files := map[string][]byte{
 		models.TreesFile("wait"):      []byte("trees"),
