@@ -4,7 +4,6 @@ package libtorch
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/segue-project/segue/policy/networks"
@@ -88,7 +87,7 @@ func (m *model) learned(p *pool, weights, inputs, history tensor, batch int64) o
 	named := m.named(p, weights)
 	x := inputs
 	if m.spec.Kind == networks.Transformer {
-		x = p.concat(1, inputs, m.encode(p, named, history, batch))
+		x = p.concat(1, inputs, p.encode(m.spec.History, under(named, ""), history, batch))
 	}
 	if m.spec.Kind == networks.Mixture {
 		return m.mixture(p, named, x, batch)
@@ -175,55 +174,6 @@ func (m *model) gate(p *pool, named map[string]tensor, x tensor) tensor {
 		seen = p.relu(p.linear(seen, named["gate.hidden.weight"], named["gate.hidden.bias"]))
 	}
 	return p.softmax(p.linear(seen, named["gate.output.weight"], named["gate.output.bias"]))
-}
-
-// encode is the transformer's encoder, B x Model.
-func (m *model) encode(p *pool, named map[string]tensor, history tensor, batch int64) tensor {
-	h := m.spec.History
-	width := int64(h.Model)
-	x := p.linear(history, named["embed.weight"], named["embed.bias"])
-	positions := named["positions"]
-	if h.Positions == networks.Sinusoidal {
-		positions = p.from(networks.Sinusoids(h.Steps, h.Model), int64(h.Steps), width)
-	}
-	x = p.add(x, positions)
-	for i := range h.Layers {
-		layer := encoderLayer{named, i}
-		y := p.layerNorm(x, layer.of("norm1.weight"), layer.of("norm1.bias"), width, networks.Epsilon)
-		x = p.add(x, m.attend(p, layer, y, batch))
-		y = p.layerNorm(x, layer.of("norm2.weight"), layer.of("norm2.bias"), width, networks.Epsilon)
-		y = p.relu(p.linear(y, layer.of("feed.in.weight"), layer.of("feed.in.bias")))
-		x = p.add(x, p.linear(y, layer.of("feed.out.weight"), layer.of("feed.out.bias")))
-	}
-	x = p.layerNorm(x, named["final.weight"], named["final.bias"], width, networks.Epsilon)
-	if h.Pool == networks.Last {
-		return p.at(x, 1, int64(h.Steps-1))
-	}
-	return p.meanOver(x, 1, false)
-}
-
-// attend is multi-head attention of the rows to each other.
-func (m *model) attend(p *pool, layer encoderLayer, x tensor, batch int64) tensor {
-	h := m.spec.History
-	steps, heads, width := int64(h.Steps), int64(h.Heads), int64(h.Model/h.Heads)
-	all := p.linear(x, layer.of("attention.in.weight"), layer.of("attention.in.bias"))
-	// 3 x B x heads x steps x width
-	all = p.permute(p.view(all, batch, steps, 3, heads, width), 2, 0, 3, 1, 4)
-	query, key, value := p.at(all, 0, 0), p.at(all, 0, 1), p.at(all, 0, 2)
-	scores := p.scale(p.matmul(query, p.transpose(key, 2, 3)), 1/math.Sqrt(float64(width)))
-	gathered := p.matmul(p.softmax(scores), value)
-	joined := p.view(p.transpose(gathered, 1, 2), batch, steps, int64(h.Model))
-	return p.linear(joined, layer.of("attention.out.weight"), layer.of("attention.out.bias"))
-}
-
-// encoderLayer finds the tensors of a layer of the encoder.
-type encoderLayer struct {
-	named map[string]tensor
-	index int
-}
-
-func (l encoderLayer) of(name string) tensor {
-	return l.named[fmt.Sprintf("layers.%d.%s", l.index, name)]
 }
 
 func layerName(i int) string { return fmt.Sprintf("trunk.%d", i) }
