@@ -57,9 +57,10 @@ var rooms = map[string]layer{
 	"cmd/segue-trainer": command,
 	"cmd/segue-gpu":     command,
 
-	"internal/house":    testOnly,
-	"internal/shared":   testOnly,
-	"internal/toymodel": testOnly,
+	"internal/house":     testOnly,
+	"internal/shared":    testOnly,
+	"internal/slurmtest": testOnly,
+	"internal/toymodel":  testOnly,
 }
 
 // roomOf returns the folder of rooms that holds the package in dir, and its

@@ -1,0 +1,19 @@
+package slurmtest
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSlurmRunsAJob(t *testing.T) {
+	t.Parallel()
+	s := Start(t, Config{Nodes: 2, Accounting: true})
+	out, err := s.Command(t.Context(), "sbatch", "--wait", "--gres=gpu:4", "-N2", "-o", "out-%j", "--wrap", "echo ran on $SLURM_JOB_NODELIST").CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "Submitted batch job ") {
+		t.Fatalf("sbatch: %v: %s", err, out)
+	}
+	out, err = s.Command(t.Context(), "sacct", "-X", "-n", "-P", "-o", "state,alloctres").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "COMPLETED|") || !strings.Contains(string(out), "gres/gpu=8") {
+		t.Errorf("sacct: %v: %s", err, out)
+	}
+}
