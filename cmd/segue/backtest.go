@@ -3,8 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -238,9 +237,8 @@ func (f *backtestFlags) writable() error {
 	if f.report == "" {
 		return nil
 	}
-	info, err := os.Stat(filepath.Dir(f.report))
-	if err != nil || !info.IsDir() {
-		return segue.Errorf(segue.Invalid, "--report %q: there is no folder %s", f.report, filepath.Dir(f.report))
+	if err := cli.Writable(f.report); err != nil {
+		return segue.Errorf(segue.Invalid, "--report %q: %w", f.report, err)
 	}
 	return nil
 }
@@ -271,8 +269,8 @@ func (f *backtestFlags) writeReport(cmd *cobra.Command, cfg trainer.BacktestConf
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(f.report, page, 0o644); err != nil {
-		return fmt.Errorf("write the report: %w", err)
+	if err := cli.WriteFile(f.report, func(w io.Writer) error { _, err := w.Write(page); return err }); err != nil {
+		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "The report is in %s.\n", f.report)
 	return nil

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -178,10 +177,10 @@ func (f *curveFlags) chain(cmd *cobra.Command, setup trainer.Setup, at segue.Tim
 }
 
 func writeSVG(path string, svg []byte) error {
-	if err := os.WriteFile(path, svg, 0o644); err != nil {
-		return fmt.Errorf("write the picture: %w", err)
-	}
-	return nil
+	return cli.WriteFile(path, func(w io.Writer) error {
+		_, err := w.Write(svg)
+		return err
+	})
 }
 
 func drawCurve(pair segue.Shape, c outcomes.Curve) []byte {

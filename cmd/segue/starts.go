@@ -5,33 +5,21 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/traces"
 )
 
 // writeStarts writes one line "id,start" per job of the history to the file at
 // path, or to stdout if that is "-". The lines are sorted by id; the start is in
 // whole seconds on the history's own clock, -1 for a job that never started.
-func writeStarts(path string, stdout io.Writer, h *traces.History, starts []segue.Time) (err error) {
+func writeStarts(path string, stdout io.Writer, h *traces.History, starts []segue.Time) error {
 	if path == "-" {
 		return printStarts(stdout, h, starts)
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write the starts: %w", err)
-	}
-	defer func() {
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
-	}()
-	if err := printStarts(f, h, starts); err != nil {
-		return fmt.Errorf("write the starts to %s: %w", path, err)
-	}
-	return nil
+	return cli.WriteFile(path, func(w io.Writer) error { return printStarts(w, h, starts) })
 }
 
 func printStarts(w io.Writer, h *traces.History, starts []segue.Time) error {

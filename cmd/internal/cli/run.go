@@ -30,13 +30,17 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	addProgressFlag(root)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	printed := &output{w: stdout}
+	root.SetOut(printed)
 	root.SetErr(stderr)
 	root.InitDefaultCompletionCmd()
 	refuseStrayArguments(root)
 	markRunErrors(root)
 
 	cmd, err := root.ExecuteContextC(ctx)
+	if lost := printed.failed(); err == nil && lost != nil {
+		err = runError{fmt.Errorf("write the output: %w", lost)}
+	}
 	if err == nil {
 		return ExitOK
 	}
