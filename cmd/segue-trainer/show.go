@@ -5,9 +5,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/segue-project/segue/models"
+	"github.com/segue-project/segue/reports"
 	"github.com/segue-project/segue/trainer/learning"
 )
 
@@ -20,6 +23,7 @@ type stepper struct {
 	started time.Time
 	shown   time.Time
 	last    string
+	took    []reports.Step // that are over
 }
 
 // showEvery is the time between two lines of one step.
@@ -55,6 +59,7 @@ func (s *stepper) report(step string, done, total int, detail string) {
 func (s *stepper) finish(now time.Time) {
 	if s.step != "" {
 		fmt.Fprintf(s.w, "%s, took %s\n", s.last, now.Sub(s.started).Round(100*time.Millisecond))
+		s.took = append(s.took, reports.Step{Name: s.step, Seconds: now.Sub(s.started).Seconds()})
 	}
 }
 
@@ -97,6 +102,6 @@ func printSummary(w io.Writer, out string, r *learning.Learned) error {
 		}
 		fmt.Fprintln(w)
 	}
-	_, err := fmt.Fprintf(w, "Judge it with: segue backtest --model %s ...\n", out)
+	_, err := fmt.Fprintf(w, "How it came about: %s\nJudge it with: segue backtest --model %s ...\n", filepath.Join(out, models.ReportFile), out)
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +31,7 @@ type trainFlags struct {
 	history              cli.History
 	scheduler            cli.Scheduler
 	from, until          string
-	out                  string
+	out, parent          string
 	pairs                []int
 	pairTime             string
 	policies             []string
@@ -58,7 +57,7 @@ on the decisions. Nothing of the history from --until on is used.
 
 The model is a folder (docs/models.md). What was finished is kept in a folder
 beside it until the model is whole: after an interruption or a crash --resume goes
-on from there, and makes the same model.`,
+on from there, and makes the same model. Its report.html tells how it came about.`,
 		Example: `  segue-trainer train --trace jobs.log --nodes 76 --until 2023-01-01 --out model
   segue backtest --trace jobs.log --nodes 76 --model model \
       --train-until 2023-01-01 --tune-until 2023-02-01 --test-until 2023-03-01`,
@@ -68,6 +67,7 @@ on from there, and makes the same model.`,
 	f.add(cmd.Flags())
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "folder of the model, which must not exist (required)")
+	flags.StringVar(&f.parent, "parent", "", "folder of the model to compare with (default the champion of the folder that --out is in)")
 	flags.StringSliceVar(&f.policies, "policies", learning.DefaultPolicies(), "which to train: "+strings.Join(learning.Policies(), ", "))
 	flags.StringVar(&f.forecast, "forecast", string(waits.Thresholds), "kind of the forecast of waits: thresholds, aft, quantiles or forest")
 	flags.IntVar(&f.steps, "steps", 0, "most steps of training of a policy; 0 is 4000")
@@ -103,6 +103,10 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	before, err := f.before(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
 	cfg.Dir, cfg.SamplesDir = f.out+unfinished, f.samples
 	if !f.resume {
 		if err := os.RemoveAll(cfg.Dir); err != nil {
@@ -124,7 +128,12 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := f.write(m, result); err != nil {
+	f.describe(&m, cmd.Flags(), before, result)
+	page, err := reportPage(cmd, m, before, result, steps)
+	if err != nil {
+		return err
+	}
+	if err := f.write(m, result, page); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(cfg.Dir); err != nil {
@@ -246,36 +255,17 @@ func digestOf(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// write writes the model's folder.
-func (f *trainFlags) write(m models.Manifest, result *learning.Learned) error {
+// write writes the model's folder, with the report of the training.
+func (f *trainFlags) write(m models.Manifest, result *learning.Learned, page []byte) error {
 	files, err := learned.Encode(result.Model)
 	if err != nil {
 		return err
 	}
-	m.ID = filepath.Base(f.out)
-	m.Created = models.Instant(segue.TimeOf(time.Now()))
-	m.Version = version()
-	m.Features = models.Features{Names: predictor.FeatureNames()}
-	m.Forecaster = models.Forecaster{
-		Name: waits.Source, What: "boosted trees of the kind " + string(result.Model.Waits.Kind) + ", recalibrated by how forecasts turned out",
-	}
+	files[models.ReportFile] = page
 	for name := range files {
 		if strings.HasPrefix(name, "trees-") {
 			m.Forecaster.Files = append(m.Forecaster.Files, name)
 		}
 	}
-	for _, p := range result.Model.Policies {
-		m.Policies = append(m.Policies, models.Policy{Name: p.Name, Kind: string(p.Spec.Kind), File: models.WeightsFile(p.Name)})
-	}
-	m.Metrics = metricsOf(result)
 	return models.Write(f.out, m, files)
-}
-
-// version returns the version of the module and its commit.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return info.Main.Version
 }
