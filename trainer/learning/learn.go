@@ -11,6 +11,7 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/policy/networks"
+	"github.com/segue-project/segue/policy/published"
 	"github.com/segue-project/segue/trainer"
 	"github.com/segue-project/segue/trainer/libtorch"
 )
@@ -26,6 +27,9 @@ type Config struct {
 	// Steps bounds the training of each policy; default 4,000. A policy gradient
 	// takes a fiftieth of them, each of which is many decisions.
 	Steps int
+	// Published says how the networks of the published method are trained, where
+	// Policies names them.
+	Published PublishedConfig
 	// Key identifies what samples are gathered from, for Resume and for shards.
 	Key string
 	// Dir, when not empty, is a folder in which what was finished is kept, so that
@@ -53,6 +57,7 @@ func (c Config) withDefaults() Config {
 	}
 	c.Samples.Progress = func(done, total int) { c.Progress("samples", done, total, "") }
 	c.Trees.Seed = c.Seed
+	c.Published = c.Published.withDefaults()
 	c.Trees.Progress = func(step string, round, rounds int, loss float64) {
 		c.Progress(step, round, rounds, fmt.Sprintf("loss %.4f", loss))
 	}
@@ -74,6 +79,9 @@ type Learned struct {
 	// trained on, Validation what came of the policies.
 	ByFold, ByLoad []Reliability
 	Validation     Validation
+	// Published is the published method, nil unless a policy of it was asked for.
+	Published     *published.Model
+	PublishedFits []PublishedFit
 }
 
 // Training is how the training of one policy went.
@@ -91,6 +99,9 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 		if !slices.Contains(Policies(), name) {
 			return nil, segue.Errorf(segue.Invalid, "learn: policy %q, want one of %v", name, Policies())
 		}
+	}
+	if err := cfg.Published.validate(); err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
 	}
 	// 1. Gather samples.
 	shared := cfg
@@ -127,6 +138,9 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 	out.Coverage, out.ByFold, out.ByLoad = coverage(streams), byFold(streams), byLoad(streams)
 	// 4. Train the policies on the decision problem that results.
 	for _, name := range cfg.Policies {
+		if slices.Contains(published.PolicyNames(), name) {
+			continue
+		}
 		training, policy, err := cfg.train(ctx, name, streams)
 		if err != nil {
 			return nil, fmt.Errorf("learn: %s: %w", name, err)
@@ -135,6 +149,10 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 	}
 	// 5. See what they do on the fold that none was trained on.
 	if out.Validation, err = validate(streams, out.Model.Policies, cfg.Seed); err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
+	}
+	// 6. Fit the published method, which shares nothing with the rest.
+	if out.Published, out.PublishedFits, err = cfg.fitPublished(ctx); err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
 	return out, nil

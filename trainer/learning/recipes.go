@@ -8,6 +8,7 @@ import (
 
 	"github.com/segue-project/segue/policy"
 	"github.com/segue-project/segue/policy/networks"
+	"github.com/segue-project/segue/policy/published"
 	"github.com/segue-project/segue/predictor"
 )
 
@@ -76,8 +77,11 @@ var recipes = map[string]recipe{
 
 func states() int { return len(policy.StateNames()) }
 
-// Policies returns the names of the policies that can be trained.
-func Policies() []string { return slices.Sorted(maps.Keys(recipes)) }
+// Policies returns the names of the policies that can be trained, those of the
+// published method last.
+func Policies() []string {
+	return append(slices.Sorted(maps.Keys(recipes)), published.PolicyNames()...)
+}
 
 // DefaultPolicies returns the names of those that are trained when none is
 // named: the default of a cluster first.
