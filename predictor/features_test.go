@@ -177,7 +177,7 @@ func accounting(cluster *replayed, jobs int, now segue.Time) string {
 			state = "COMPLETED"
 		}
 		fmt.Fprintf(&text, "%d|%s|%s|%s|%s|%s|%d|%s\n", q.ID.Number+1, q.User, show(q.Submit, true), show(start, start.Known()),
-			show(end, end.Known()), traces.FormatLimit(q.Limit), q.Nodes, state)
+			show(end, end.Known()), segue.FormatLimit(q.Limit), q.Nodes, state)
 	}
 	return text.String()
 }

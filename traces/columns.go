@@ -1,6 +1,10 @@
 package traces
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/segue-project/segue"
+)
 
 // role is what a column of sacct or of the Lonestar6 log is good for.
 type role uint8
@@ -128,7 +132,7 @@ func (c *columns) plausible(i int, field []byte, clock *zoneClock) bool {
 	case roleSubmit, roleEligible, roleStart, roleEnd:
 		_, ok = parseMoment(field, clock, &ignored)
 	case roleElapsed:
-		_, ok = parseClock(field, 60)
+		_, ok = segue.ParseClock(string(field))
 		ok = ok || len(field) == 0
 	case roleLimit, roleLimitRaw:
 		_, ok = parseTableLimit(field)

@@ -2,7 +2,6 @@ package traces
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -259,16 +258,4 @@ func TestParquetDamagedWithinIsCorrupt(t *testing.T) {
 			t.Errorf("damage at byte %d gives %v (%s)", at, err, segue.KindOf(err))
 		}
 	}
-}
-
-func ExampleParseLimit() {
-	for _, s := range []string{"30", "4:00", "2-12", "UNLIMITED"} {
-		d, err := ParseLimit(s)
-		fmt.Println(s, "=", FormatLimit(d), err)
-	}
-	// Output:
-	// 30 = 00:30:00 <nil>
-	// 4:00 = 00:04:00 <nil>
-	// 2-12 = 2-12:00:00 <nil>
-	// UNLIMITED = UNLIMITED <nil>
 }

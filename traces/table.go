@@ -204,7 +204,7 @@ func (p *tableParser) times(rec *record) Reason {
 		}
 		rec.elapsed = time.Duration(seconds) * time.Second
 	} else if f := p.field(roleElapsed); len(f) > 0 {
-		seconds, ok := parseClock(f, 60)
+		seconds, ok := segue.ParseClock(string(f))
 		if !ok {
 			return p.bad(rec, BadTime, roleElapsed)
 		}

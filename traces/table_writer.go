@@ -42,7 +42,7 @@ func (e *sacctEncoder) write(j *segue.Job, lost losses) error {
 	}
 	b = append(b, '|')
 	if j.Limit > 0 {
-		b = append(b, FormatLimit(j.Limit)...)
+		b = append(b, segue.FormatLimit(j.Limit)...)
 	}
 	for _, n := range [...]int32{j.Nodes, j.CPUs} {
 		b = append(b, '|')

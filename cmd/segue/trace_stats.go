@@ -207,7 +207,7 @@ func (r statsReport) printShapes(w io.Writer) {
 			gpus = strconv.Itoa(s.GPUsPerNode)
 		}
 		if s.Limit > 0 {
-			limit = traces.FormatLimit(s.Limit)
+			limit = segue.FormatLimit(s.Limit)
 		}
 		t.AppendRow(table.Row{
 			s.Nodes, gpus, limit, thousands(s.Jobs), shareOf(float64(s.Jobs), float64(r.Jobs)), shareOf(s.NodeHours, r.NodeHours),

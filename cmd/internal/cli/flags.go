@@ -134,7 +134,7 @@ func Limit(flag, value string) (time.Duration, error) {
 	if d, err := time.ParseDuration(value); err == nil {
 		return d, nil
 	}
-	d, err := traces.ParseLimit(value)
+	d, err := segue.ParseLimit(value)
 	if err != nil {
 		return 0, segue.Errorf(segue.Invalid, "--%s: %w; or a duration such as 48h", flag, err)
 	}
