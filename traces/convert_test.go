@@ -1,10 +1,12 @@
 package traces
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,6 +79,42 @@ func TestFailedConversionLeavesNothing(t *testing.T) {
 				t.Errorf("%v is left behind (%v)", left, err)
 			}
 		})
+	}
+}
+
+func TestAConversionKeepsLinksAndSparesDevices(t *testing.T) {
+	t.Parallel()
+	in := written(t, "in", sacctHead+trainedRow)
+	dir := t.TempDir()
+	old, link := filepath.Join(dir, "old.csv"), filepath.Join(dir, "link.csv")
+	pipe := filepath.Join(dir, "pipe.csv")
+	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(old, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := Convert(in, link, ConvertOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is no link any more: %v, %v", info.Mode(), err)
+	}
+	if text := readFile(t, old); !bytes.HasPrefix(text, []byte("job_id,")) {
+		t.Errorf("the file that the link leads to begins with %.20q, want a header", text)
+	}
+
+	if _, err := Convert(in, pipe, ConvertOptions{}); segue.KindOf(err) != segue.Invalid ||
+		!strings.HasSuffix(err.Error(), "pipe.csv is a device or a pipe, want a file, or - for standard output") {
+		t.Errorf("a pipe as a file: error is %v", err)
+	}
+	if _, err := Convert(in, dir, ConvertOptions{Write: WriteOptions{Format: CSV}}); segue.KindOf(err) != segue.Invalid ||
+		!strings.HasSuffix(err.Error(), "is a folder, want a file") {
+		t.Errorf("a folder as a file: error is %v", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,6 +81,10 @@ func Create(path string, opt WriteOptions) (*Writer, error) {
 	if zipped && opt.Format == Parquet {
 		return nil, segue.Errorf(segue.Invalid, "%s: Parquet is compressed inside; leave .gz off", path)
 	}
+	path, err := throughLinks(path)
+	if err != nil {
+		return nil, err
+	}
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return nil, fmt.Errorf("create history: %w", err)
@@ -95,6 +100,27 @@ func Create(path string, opt WriteOptions) (*Writer, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// throughLinks returns the file that path leads to, and refuses what a file must
+// not take the place of: a folder or a device such as /dev/null.
+func throughLinks(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path, nil
+	case err != nil:
+		return "", fmt.Errorf("create history: %w", err)
+	case info.IsDir():
+		return "", segue.Errorf(segue.Invalid, "%s is a folder, want a file", path)
+	case !info.Mode().IsRegular():
+		return "", segue.Errorf(segue.Invalid, "%s is a device or a pipe, want a file, or - for standard output", path)
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("create history: %w", err)
+	}
+	return target, nil
 }
 
 // NewWriter writes a history to out. Close completes it and leaves out open.
