@@ -75,7 +75,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	h, err := f.history.Load()
+	h, err := f.history.LoadAloud(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

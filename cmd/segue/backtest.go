@@ -93,7 +93,7 @@ func policyNames() []string {
 }
 
 func (f *backtestFlags) run(cmd *cobra.Command) error {
-	cfg, err := f.config()
+	cfg, err := f.config(cmd)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (f *backtestFlags) run(cmd *cobra.Command) error {
 }
 
 // config reads the flags and the history.
-func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
+func (f *backtestFlags) config(cmd *cobra.Command) (trainer.BacktestConfig, error) {
 	var cfg trainer.BacktestConfig
 	pairTime, err := cli.Limit("pair-time", f.pairTime)
 	if err != nil {
@@ -145,7 +145,7 @@ func (f *backtestFlags) config() (trainer.BacktestConfig, error) {
 	if err := f.writable(); err != nil {
 		return cfg, err
 	}
-	h, err := f.history.Load()
+	h, err := f.history.LoadAloud(cmd.ErrOrStderr())
 	if err != nil {
 		return cfg, err
 	}

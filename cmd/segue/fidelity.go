@@ -15,7 +15,7 @@ import (
 
 // measureFidelity compares the recorded waits with simulated ones.
 func (f *simulateFlags) measureFidelity(cmd *cobra.Command) error {
-	cfg, err := f.fidelityConfig()
+	cfg, err := f.fidelityConfig(cmd)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (f *simulateFlags) measureFidelity(cmd *cobra.Command) error {
 	return printFidelity(cmd.OutOrStdout(), result)
 }
 
-func (f *simulateFlags) fidelityConfig() (trainer.FidelityConfig, error) {
+func (f *simulateFlags) fidelityConfig(cmd *cobra.Command) (trainer.FidelityConfig, error) {
 	var cfg trainer.FidelityConfig
 	var err error
 	if f.from != "" {
@@ -51,7 +51,7 @@ func (f *simulateFlags) fidelityConfig() (trainer.FidelityConfig, error) {
 	if cfg.Cluster, err = f.scheduler.Config(); err != nil {
 		return cfg, err
 	}
-	h, err := f.history.Load()
+	h, err := f.history.LoadAloud(cmd.ErrOrStderr())
 	if err != nil {
 		return cfg, err
 	}

@@ -121,7 +121,7 @@ func (f *curveFlags) setup(cmd *cobra.Command) (trainer.Setup, segue.Time, error
 	if err != nil {
 		return s, 0, err
 	}
-	h, err := f.history.Load()
+	h, err := f.history.LoadAloud(cmd.ErrOrStderr())
 	if err != nil {
 		return s, 0, err
 	}

@@ -62,7 +62,7 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if f.fidelity {
 		return f.measureFidelity(cmd)
 	}
-	h, r, err := f.replay()
+	h, r, err := f.replay(cmd)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (f *simulateFlags) check(cmd *cobra.Command) error {
 }
 
 // replay reads the flags and the history.
-func (f *simulateFlags) replay() (*traces.History, trainer.Replay, error) {
+func (f *simulateFlags) replay(cmd *cobra.Command) (*traces.History, trainer.Replay, error) {
 	cluster, err := f.scheduler.Config()
 	if err != nil {
 		return nil, trainer.Replay{}, err
@@ -118,7 +118,7 @@ func (f *simulateFlags) replay() (*traces.History, trainer.Replay, error) {
 	if cluster.Events, err = simulator.ParseEvents(f.events); err != nil {
 		return nil, trainer.Replay{}, fmt.Errorf("--%w", err)
 	}
-	h, err := f.history.Load()
+	h, err := f.history.LoadAloud(cmd.ErrOrStderr())
 	if err != nil {
 		return nil, trainer.Replay{}, err
 	}

@@ -62,6 +62,7 @@ func (f *inferFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	cli.WarnRejected(cmd.ErrOrStderr(), f.history.Path, &h.Findings)
 	report := inferReport{file: f.history.Path, history: h, Result: infer.Infer(h.Jobs, infer.Config{})}
 	if f.json {
 		return report.printJSON(cmd.OutOrStdout())

@@ -48,7 +48,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(temp.Name()) // which is gone once it has its name
+	defer func() { _ = os.Remove(temp.Name()) }() // which is gone once the file has its own
 	err = write(temp)
 	if err == nil {
 		err = temp.Chmod(0o644)
