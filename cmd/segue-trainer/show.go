@@ -102,6 +102,7 @@ func printSummary(w io.Writer, out string, r *learning.Learned) error {
 		}
 		fmt.Fprintln(w)
 	}
+	printMethod(w, r)
 	_, err := fmt.Fprintf(w, "How it came about: %s\nJudge it with: segue backtest --model %s ...\n", filepath.Join(out, models.ReportFile), out)
 	return err
 }

@@ -44,6 +44,7 @@ type trainFlags struct {
 	samples              string
 	resume               bool
 	also                 []string
+	published            learning.PublishedConfig
 }
 
 func newTrainCommand() *cobra.Command {
@@ -73,6 +74,7 @@ on from there, and makes the same model. Its report.html tells how it came about
 	flags.IntVar(&f.steps, "steps", 0, "most steps of training of a policy; 0 is 4000")
 	flags.Uint64Var(&f.seed, "seed", 1, "decides all that is random in a training")
 	flags.StringVar(&f.samples, "samples", "", "keep the samples in this folder, and take them from it when they are there: for trainings that differ in seed, policies or forecast")
+	f.addPublished(flags)
 	flags.BoolVar(&f.resume, "resume", false, "go on with a training that was interrupted, or with merged shards")
 	return cmd
 }
@@ -215,6 +217,7 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 			Replays: replays, Until: until, Every: f.every, Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.samplesSeed},
 		},
 		Trees: learning.TreesConfig{Kind: waits.Kind(f.forecast)}, Policies: f.policies, Seed: f.seed, Steps: f.steps, Resume: f.resume,
+		Published: f.published,
 	}
 	cfg.Samples.Grid.Step = f.step
 	if f.from != "" {
@@ -262,6 +265,9 @@ func (f *trainFlags) write(m models.Manifest, result *learning.Learned, page []b
 		return err
 	}
 	files[models.ReportFile] = page
+	if err := addMethod(&m, files, result); err != nil {
+		return err
+	}
 	for name := range files {
 		if strings.HasPrefix(name, "trees-") {
 			m.Forecaster.Files = append(m.Forecaster.Files, name)
