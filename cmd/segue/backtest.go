@@ -62,7 +62,7 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 	f.history.Add(flags)
 	f.scheduler.Add(flags, "nodes", "nodes of the cluster (required)")
 	flags.IntVar(&f.pairNodes, "pair-nodes", 1, "nodes of each job of a pair")
-	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of each job of a pair")
+	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of each job of a pair, as sbatch --time (48 is 48 minutes) or 48h")
 	flags.StringVar(&f.trainUntil, "train-until", "", "end of the training period (required)")
 	flags.StringVar(&f.tuneUntil, "tune-until", "", "end of the tuning period (required)")
 	flags.StringVar(&f.testUntil, "test-until", "", "end of the test period (required)")

@@ -109,7 +109,7 @@ func Instant(flag, value string) (segue.Time, error) {
 	if value == "" {
 		return 0, segue.Errorf(segue.Invalid, "--%s is missing: want a time such as 2023-02-14T09:00Z or 2023-02-14 (UTC)", flag)
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"} {
 		if t, err := time.Parse(layout, value); err == nil {
 			return segue.TimeOf(t), nil
 		}
