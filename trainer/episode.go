@@ -68,7 +68,7 @@ func Collect(ctx context.Context, s Setup, starts []segue.Time, progress func(do
 		timeline = &Timeline{Width: len(predictor.SummaryNames())}
 	}
 	var workers sync.WaitGroup
-	for range s.Workers {
+	for range min(s.Workers, len(starts)) {
 		workers.Go(func() {
 			if err := work(ctx, s, timeline, tasks, episodes, func() {
 				if n := done.Add(1); progress != nil {

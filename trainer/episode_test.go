@@ -48,7 +48,7 @@ func TestEpisodesDoNotDependOnTheNumberOfWorkers(t *testing.T) {
 	t.Parallel()
 	starts := Starts(midnight(5), midnight(12), 9*hour)
 	var want []Episode
-	for _, workers := range []int{1, 2, 5} {
+	for _, workers := range []int{1, 2, 5, 1_000_000} {
 		setup := setupOf(busyReplay(1, 20))
 		setup.Workers = workers
 		var calls, most atomic.Int64
