@@ -135,6 +135,9 @@ func (l *encoderLayer) attendHead(s *encoding, h *History, from int) {
 		out := s.attended[t*h.Model+from:][:width]
 		clear(out)
 		for u, weight := range s.scores {
+			if weight == 0 {
+				continue
+			}
 			value := s.projected[u*stride+2*h.Model+from:][:len(out)]
 			for i := range out {
 				out[i] += weight * value[i]

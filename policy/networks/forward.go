@@ -117,11 +117,18 @@ func (e *expert) forward(s *Scratch, out []float32) {
 	}
 }
 
+// nothing is a logarithm whose exponential is 0 as a float32.
+const nothing = -104
+
 // softmax turns logits into weights with sum 1.
 func softmax(x []float32) {
 	top := slices.Max(x)
 	var sum float32
 	for i, v := range x {
+		if v-top < nothing { // common in attention to raw numbers
+			x[i] = 0
+			continue
+		}
 		x[i] = float32(math.Exp(float64(v - top)))
 		sum += x[i]
 	}
