@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -40,6 +41,26 @@ func (id JobID) String() string {
 		return n + "+" + strconv.Itoa(int(id.Sub))
 	}
 	return n
+}
+
+// ParseJobID reads an identity as String returns it.
+func ParseJobID(s string) (JobID, error) {
+	number, rest := s, ""
+	id := JobID{}
+	if i := strings.IndexAny(s, "_+"); i >= 0 {
+		number, rest = s[:i], s[i+1:]
+		id.Kind = map[byte]JobIDKind{'_': ArrayTask, '+': HetComponent}[s[i]]
+	}
+	var err error
+	if id.Number, err = strconv.ParseInt(number, 10, 64); err == nil && id.Kind != PlainJob {
+		var sub int64
+		sub, err = strconv.ParseInt(rest, 10, 32)
+		id.Sub = int32(sub)
+	}
+	if err != nil || id.Number <= 0 || id.Sub < 0 {
+		return JobID{}, Errorf(Invalid, "job id %q: want a number, 123_4 or 123+1", s)
+	}
+	return id, nil
 }
 
 // Job is one record of a cluster's history: what was asked for, when, and what

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,8 +16,9 @@ import (
 // exist or not.
 var ErrAmbiguous = errors.New("the scheduler may have taken the job")
 
-// Config says how patient a Cluster is. Its zero value will do.
+// Config says how patient a Cluster is. Now is required.
 type Config struct {
+	Now func() segue.Time // the time
 	// Confirmations is how many answers in a row, by Pause apart, must lack a job
 	// before it counts as absent; default 3.
 	Confirmations int
@@ -26,10 +28,8 @@ type Config struct {
 	Timeout time.Duration
 	// Fresh is how long one State serves everybody who asks; default 10 seconds.
 	Fresh time.Duration
-	// Sleep waits for d or until ctx ends, and Now is the time; by default the
-	// system's.
+	// Sleep waits for d or until ctx ends; by default the system's.
 	Sleep func(ctx context.Context, d time.Duration) error
-	Now   func() segue.Time
 	Log   *slog.Logger // default slog.Default()
 }
 
@@ -49,9 +49,6 @@ func (c Config) withDefaults() Config {
 	if c.Sleep == nil {
 		c.Sleep = sleep
 	}
-	if c.Now == nil {
-		c.Now = func() segue.Time { return segue.TimeOf(time.Now()) }
-	}
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
@@ -60,6 +57,8 @@ func (c Config) withDefaults() Config {
 
 func (c Config) validate() error {
 	switch {
+	case c.Now == nil:
+		return segue.Errorf(segue.Invalid, "no clock")
 	case c.Confirmations < 1:
 		return segue.Errorf(segue.Invalid, "%d confirmations, want at least 1", c.Confirmations)
 	case c.Pause < 0 || c.Timeout < 0 || c.Fresh < 0:
@@ -195,10 +194,12 @@ func (c *Cluster) find(ctx context.Context, token string, since segue.Time) ([]s
 	return c.driver.FindByToken(ctx, token, since.Add(-skew))
 }
 
-// Status returns what is known of the jobs: one entry for each. A job that the
-// scheduler does not know is Unknown, until Config.Confirmations answers in a
-// row, Config.Pause apart, lacked it; then it has Ended, in a state that is not
-// known. An error leaves all of them unknown.
+// Status returns what is known of the jobs: one entry for each. The state of the
+// scheduler is looked at first; the accounting, a second source, is asked for
+// jobs that it lacks. A job that neither knows, or that only the accounting still
+// calls alive, is Unknown, until Config.Confirmations answers in a row,
+// Config.Pause apart, said so; then it has Ended, unless its limit has not. An
+// error leaves all of them unknown.
 func (c *Cluster) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobID]Status, error) {
 	out := make(map[segue.JobID]Status, len(jobs))
 	for _, id := range jobs {
@@ -207,33 +208,71 @@ func (c *Cluster) Status(ctx context.Context, jobs []segue.JobID) (map[segue.Job
 	if len(jobs) == 0 {
 		return out, nil
 	}
+	state, err := c.State(ctx)
+	if err != nil {
+		return out, err
+	}
+	var lacking []segue.JobID
+	shown := state.byID()
+	for _, id := range jobs {
+		if j, ok := shown[id]; ok {
+			out[id] = j.status(state.At)
+		} else {
+			lacking = append(lacking, id)
+		}
+	}
+	if len(lacking) == 0 {
+		c.seen(jobs)
+		return out, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	known, err := c.driver.Status(ctx, jobs)
+	accounted, err := c.driver.Status(ctx, lacking)
 	if err != nil {
 		return out, fmt.Errorf("%s: status: %w", c.driver.Name(), err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.cfg.Now()
-	for _, id := range jobs {
-		if s, ok := known[id]; ok {
-			out[id] = s
-			delete(c.missed, id)
-			continue
-		}
-		if c.miss(id, now) >= c.cfg.Confirmations {
-			gone := unknown()
-			gone.Life = Ended
-			out[id] = gone
-		}
+	c.seen(jobs, lacking...)
+	for _, id := range lacking {
+		out[id] = c.absent(id, accounted)
 	}
 	return out, nil
+}
+
+// absent returns the status of a job that the scheduler does not show.
+func (c *Cluster) absent(id segue.JobID, accounted map[segue.JobID]Status) Status {
+	s, ok := accounted[id]
+	if ok && s.Life == Ended {
+		return s
+	}
+	if !ok {
+		s = unknown()
+	}
+	now := c.cfg.Now()
+	confirmed := c.miss(id, now) >= c.cfg.Confirmations
+	mayRun := s.State == segue.Running && (!s.End.Known() || s.End > now)
+	s.Life = Unknown
+	if confirmed && !mayRun {
+		s.Life = Ended
+	}
+	return s
+}
+
+// seen forgets how often jobs were missed, but for those that are lacking now.
+func (c *Cluster) seen(jobs []segue.JobID, lacking ...segue.JobID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range jobs {
+		if !slices.Contains(lacking, id) {
+			delete(c.missed, id)
+		}
+	}
 }
 
 // miss notes that an answer lacked a job, and returns how many in a row have;
 // answers that follow too soon upon each other count once.
 func (c *Cluster) miss(id segue.JobID, now segue.Time) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	m := c.missed[id]
 	if m.times == 0 || now.Sub(m.last) >= c.cfg.Pause {
 		m = missing{m.times + 1, now}

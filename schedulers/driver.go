@@ -3,6 +3,7 @@ package schedulers
 import (
 	"context"
 	"syscall"
+	"time"
 
 	"github.com/segue-project/segue"
 )
@@ -17,7 +18,8 @@ type Driver interface {
 	Name() string
 	// Capabilities says what the scheduler at hand can do.
 	Capabilities(ctx context.Context) (Capabilities, error)
-	// State returns the nodes and the jobs that are pending or running, all users'.
+	// State returns the nodes and all users' jobs: the pending and running ones, and
+	// those that have ended as long as the scheduler shows them.
 	State(ctx context.Context) (State, error)
 	// Submit submits a job once. An error of kind Ambiguous says that the scheduler
 	// may have taken it all the same.
@@ -26,8 +28,8 @@ type Driver interface {
 	// scheduler remembers them. It is complete for jobs that were submitted from
 	// the instant since on, or it fails.
 	FindByToken(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error)
-	// Status returns what is known of jobs, by their ID. One that is not in the
-	// answer is not known to this source.
+	// Status returns what the accounting, a second source, knows of jobs that State
+	// does not show, by their ID. One that is not in the answer is not known to it.
 	Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobID]Status, error)
 	Cancel(ctx context.Context, job segue.JobID) error
 	Hold(ctx context.Context, job segue.JobID) error
@@ -48,8 +50,9 @@ type Capabilities struct {
 	// Accounting is true where ended jobs are remembered and can be asked for
 	// (slurmdbd). Otherwise they are forgotten after Remembers.
 	Accounting bool
-	// Requeue, Nice and Signals are true where the methods work for this user.
-	Requeue, Nice, Signals bool
+	// Hold, Requeue, Nice and Signals are true where the methods work for a user's
+	// own jobs.
+	Hold, Requeue, Nice, Signals bool
 	// TokenSearch is true where FindByToken sees ended jobs too.
 	TokenSearch bool
 }
@@ -57,6 +60,9 @@ type Capabilities struct {
 // Submission is a job to submit.
 type Submission struct {
 	segue.Submission
+	// Request is what the job asks for, as far as it is known. A scheduler that
+	// reads the submission itself does not look at it.
+	Request segue.Request
 	// Token is carried by the job, and names it to FindByToken.
 	Token string
 	// Extra are variables that the job gets on top of its environment.
@@ -92,13 +98,16 @@ type Node struct {
 	Idle bool
 }
 
-// Job is a pending or running job.
+// Job is a job that a scheduler shows.
 type Job struct {
 	segue.QueuedJob
 	Name    string
 	State   segue.JobState
-	Nodes   []string // that it runs on, by name
+	Nodes   []string   // that it runs on, by name
+	EndTime segue.Time // when it ended, or when its limit will end it
 	Comment string
+	// ExitCode and Signal are of one that has ended.
+	ExitCode, Signal int
 	// Requeueable is true for one that may be put back into the queue.
 	Requeueable bool
 	Restarts    int
@@ -118,6 +127,44 @@ var lives = [...]string{"unknown", "alive", "ended"}
 
 // String returns "unknown", "alive" or "ended".
 func (l Life) String() string { return lives[min(int(l), len(lives)-1)] }
+
+// LifeOf returns what a state says of a job's being, to a source that shows the
+// last word on it. A job that was preempted, or lost its node, may be on its way
+// back into the queue.
+func LifeOf(s segue.JobState) Life {
+	switch {
+	case s == segue.StateUnknown:
+		return Unknown
+	case s.Ended():
+		return Ended
+	}
+	return Alive
+}
+
+// settled is how long after its end a job that was preempted, or lost its node,
+// is not coming back: schedulers requeue at once.
+const settled = time.Minute
+
+// status returns what a scheduler that shows the job at an instant says of it.
+func (j *Job) status(at segue.Time) Status {
+	s := Status{
+		Life: LifeOf(j.State), State: j.State, Submit: j.Submit, Start: j.Start, End: j.EndTime,
+		Reason: j.Reason, ExitCode: j.ExitCode, Signal: j.Signal, Restarts: j.Restarts,
+	}
+	mayReturn := j.State == segue.Preempted || j.State == segue.NodeFail || j.State == segue.BootFail
+	if mayReturn && j.Requeueable && (!j.EndTime.Known() || at.Sub(j.EndTime) < settled) {
+		s.Life = Unknown
+	}
+	return s
+}
+
+func (s *State) byID() map[segue.JobID]*Job {
+	m := make(map[segue.JobID]*Job, len(s.Jobs))
+	for i := range s.Jobs {
+		m[s.Jobs[i].ID] = &s.Jobs[i]
+	}
+	return m
+}
 
 // Status is what is known of one job. Instants that are not known are
 // segue.NoTime.
