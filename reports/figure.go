@@ -23,10 +23,11 @@ type Drawing struct {
 }
 
 // Table is numbers with a heading for each column. The first column names the
-// row, the others are numbers.
+// row, the others are numbers, or with Words texts.
 type Table struct {
 	Columns []string
 	Rows    [][]string
+	Words   bool
 }
 
 // Standalone returns an SVG file of f at [WideWidth], with its style sheet

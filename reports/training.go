@@ -16,6 +16,8 @@ type Training struct {
 	// Facts say what the model was made from, a name and a value each: window,
 	// samples, seeds, versions.
 	Facts [][2]string
+	// Settings are the choices of the training, a name and a value each.
+	Settings [][2]string
 	// Trees are the losses of the trees, round by round.
 	Trees *Lines
 	// Policies are the networks, in the order in which they were trained.
@@ -75,6 +77,9 @@ func (t Training) HTML() ([]byte, error) {
 		page.Title = "Training"
 	}
 	page.addTable(namedValues(t.Facts), "made-from", "What the model was made from", factsCaption)
+	if len(t.Settings) > 0 {
+		page.addTable(namedValues(t.Settings), "settings", "What was chosen", settingsCaption)
+	}
 	if t.Trees != nil {
 		page.add(*t.Trees, "trees", "The trees, round by round", treesCaption)
 	}
@@ -113,7 +118,7 @@ func (t Training) addChanges(page *page) {
 	if t.Parent == "" {
 		return
 	}
-	changes := Table{Columns: []string{"", "", t.Parent, "this model"}}
+	changes := Table{Columns: []string{"", "", t.Parent, "this model"}, Words: true}
 	for _, c := range t.Changes {
 		changes.Rows = append(changes.Rows, []string{c.Section, c.Name, orUnknown(c.Before), orUnknown(c.After)})
 	}
@@ -153,7 +158,7 @@ func (t Training) addEffort(page *page) {
 
 // namedValues returns a table of names and values.
 func namedValues(list [][2]string) Table {
-	t := Table{Columns: []string{"", ""}}
+	t := Table{Columns: []string{"", ""}, Words: true}
 	for _, p := range list {
 		t.Rows = append(t.Rows, p[:])
 	}

@@ -24,8 +24,9 @@ func training() reports.Training {
 	trees := course()
 	return reports.Training{
 		Title: "Training of 2023-02", Trace: "100 jobs of jobs.log.", Command: "segue-trainer train --trace jobs.log --out 2023-02",
-		Facts: [][2]string{{"training window", "2022-11-01 until 2023-01-01"}, {"seed", "1"}},
-		Trees: &trees,
+		Facts:    [][2]string{{"training window", "2022-11-01 until 2023-01-01"}, {"seed", "1"}},
+		Settings: [][2]string{{"every", "4h0m0s"}},
+		Trees:    &trees,
 		Policies: []reports.TrainedPolicy{
 			{Name: "moe-dqn", What: "A mixture.", Rule: 0.2, Best: 0.15, BestStep: 500, Steps: 1000, Most: 4000, Course: course()},
 			{Name: "dqn", Rule: 0.2, Best: 0.2, Steps: 3000, Most: 4000, Course: course()},
@@ -56,7 +57,7 @@ func TestTrainingReportHoldsEverySection(t *testing.T) {
 		got = append(got, id[1])
 	}
 	want := []string{
-		"measured", "made-from", "trees", "policy-1", "policy-2", "calibration-fold", "calibration-load", "coverage", "frontier", "costs",
+		"measured", "made-from", "settings", "trees", "policy-1", "policy-2", "calibration-fold", "calibration-load", "coverage", "frontier", "costs",
 		"changes", "metrics", "effort", "words", "made",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -121,7 +122,7 @@ func TestTrainingReportEscapesWhatComesFromOutside(t *testing.T) {
 			Title: h.text(), Values: []reports.Dot{{Value: h.number(), Lo: h.number(), Hi: h.number()}},
 		}}}
 		r := reports.Training{
-			Title: h.text(), Trace: h.text(), Command: h.text(), Facts: [][2]string{{h.text(), h.text()}}, Trees: &lines,
+			Title: h.text(), Trace: h.text(), Command: h.text(), Facts: [][2]string{{h.text(), h.text()}}, Settings: [][2]string{{h.text(), h.text()}}, Trees: &lines,
 			Policies: []reports.TrainedPolicy{{Name: h.text(), What: h.text(), Rule: h.number(), Best: h.number(), BestStep: h.count(), Course: lines}},
 			Coverage: &dots, Costs: &dots, Parent: h.text(), Changes: []reports.Change{{h.text(), h.text(), h.text(), h.text()}},
 			Metrics: []reports.Change{{Name: h.text(), Before: h.text()}}, Effort: []reports.Step{{Name: h.text(), Seconds: h.number()}},

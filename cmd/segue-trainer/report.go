@@ -22,11 +22,12 @@ import (
 // training kept, and what it took.
 func reportPage(cmd *cobra.Command, m models.Manifest, before *models.Manifest, result *learning.Learned, steps *stepper) ([]byte, error) {
 	report := reports.Training{
-		Title:   "How the model " + m.ID + " came about",
-		Trace:   traceSentence(m),
-		Command: cli.CommandLine(cmd),
-		Facts:   factsOf(m, result),
-		Effort:  steps.took, MemoryMiB: peakMemory(),
+		Title:    "How the model " + m.ID + " came about",
+		Trace:    traceSentence(m),
+		Command:  cli.CommandLine(cmd),
+		Facts:    factsOf(m, result),
+		Settings: settingsTable(m.Settings),
+		Effort:   steps.took, MemoryMiB: peakMemory(),
 		Notes: append(slices.Clone(m.Notes),
 			"Planners have no row here: a training simulates no futures for them. 'segue backtest --model' puts the policies beside every planner, on time that the model never saw."),
 	}
@@ -73,10 +74,15 @@ func factsOf(m models.Manifest, result *learning.Learned) [][2]string {
 			facts = append(facts, [2]string{module.Path, module.Version})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
-		facts = append(facts, [2]string{"--" + name, cmp.Or(m.Settings[name], "not given")})
-	}
 	return facts
+}
+
+func settingsTable(settings map[string]string) [][2]string {
+	var list [][2]string
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		list = append(list, [2]string{"--" + name, cmp.Or(settings[name], "not given")})
+	}
+	return list
 }
 
 // changesSince returns in what a model differs from an earlier one. Metrics stand

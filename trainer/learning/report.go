@@ -116,7 +116,8 @@ func coverageFigure(list []Coverage) *reports.Dots {
 	crps := reports.DotPanel{Title: "CRPS", Axis: "hours"}
 	g := &reports.Dots{Title: "Coverage by replay, pair and month"}
 	for _, c := range list {
-		g.Rows = append(g.Rows, reports.DotRow{Name: fmt.Sprintf("%s, %s, %s", c.Month, c.Pair, c.Replay)})
+		nodes, _, _ := strings.Cut(c.Pair, " x ")
+		g.Rows = append(g.Rows, reports.DotRow{Name: fmt.Sprintf("%s, %s, %s", c.Replay, nodes, c.Month)})
 		median.Values, high.Values, crps.Values = append(median.Values, bare(c.At50)), append(high.Values, bare(c.At90)), append(crps.Values, bare(c.CRPS))
 	}
 	g.Panels = []reports.DotPanel{median, high, crps}

@@ -3,6 +3,7 @@ package cli
 import (
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,4 +80,16 @@ func CommandLine(cmd *cobra.Command) string {
 }
 
 // FlagText returns the value of a flag as it is typed.
-func FlagText(f *pflag.Flag) string { return strings.Trim(f.Value.String(), "[]") }
+func FlagText(f *pflag.Flag) string {
+	text := strings.Trim(f.Value.String(), "[]")
+	if f.Value.Type() != "float64Slice" { // which pflag writes with six decimals
+		return text
+	}
+	numbers := strings.Split(text, ",")
+	for i, n := range numbers {
+		if v, err := strconv.ParseFloat(n, 64); err == nil {
+			numbers[i] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+	}
+	return strings.Join(numbers, ",")
+}

@@ -47,13 +47,14 @@ func TestCommandLineHoldsTheFlagsThatWereGiven(t *testing.T) {
 	t.Parallel()
 	cmd := &cobra.Command{Use: "train", RunE: func(*cobra.Command, []string) error { return nil }}
 	cmd.Flags().IntSlice("pairs", []int{1}, "")
+	cmd.Flags().Float64Slice("shares", nil, "")
 	cmd.Flags().Bool("resume", false, "")
 	cmd.Flags().String("out", "", "")
-	cmd.SetArgs([]string{"--resume", "--pairs", "1,8"})
+	cmd.SetArgs([]string{"--resume", "--pairs", "1,8", "--shares", "1,0.85"})
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := CommandLine(cmd), "train --pairs 1,8 --resume"; got != want {
+	if got, want := CommandLine(cmd), "train --pairs 1,8 --resume --shares 1,0.85"; got != want {
 		t.Errorf("command line is %q, want %q", got, want)
 	}
 }
