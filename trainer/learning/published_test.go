@@ -3,6 +3,10 @@
 package learning_test
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +29,7 @@ import (
 func quickMethod(dir string) learning.Config {
 	cfg := quickly(dir)
 	cfg.Policies = published.PolicyNames()
-	cfg.Samples.Until, cfg.Samples.Every = first.Add(28*day), 24*hour
+	cfg.Samples.Until, cfg.Samples.Every = first.Add(28*day), 32*hour
 	cfg.Published = learning.PublishedConfig{Width: 4, Epochs: 2}
 	return cfg
 }
@@ -59,7 +63,7 @@ func TestPublishedMethodFromTrainingToBacktest(t *testing.T) {
 	trained.Published, trained.Notes = method.For(cfg.Samples.Pairs[0])
 	report, err := trainer.Backtest(t.Context(), trainer.BacktestConfig{
 		Replays: cfg.Samples.Replays, Pair: cfg.Samples.Pairs[0], Families: policy.Families()[:1], Models: []trainer.Trained{trained},
-		Every: 12 * hour, Grid: cfg.Samples.Grid, Monte: cfg.Samples.Monte, Replicates: 20,
+		Every: 24 * hour, Grid: cfg.Samples.Grid, Monte: cfg.Samples.Monte, Replicates: 20,
 		Split: evaluation.Split{
 			Train: evaluation.Period{From: first, To: cfg.Samples.Until},
 			Tune:  evaluation.Period{From: cfg.Samples.Until, To: first.Add(37 * day)},
@@ -68,6 +72,11 @@ func TestPublishedMethodFromTrainingToBacktest(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range files.Manifest.Files {
+		if strings.HasPrefix(f.Name, "published") {
+			refusesFlippedBit(t, folder, f.Name)
+		}
 	}
 	var rows []string
 	for _, p := range report.Report.Policies {
@@ -101,10 +110,8 @@ func written(t *testing.T, cfg learning.Config, result *learning.Learned) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range more {
-		files[name] = data
-	}
-	folder := t.TempDir() + "/model"
+	maps.Copy(files, more)
+	folder := filepath.Join(t.TempDir(), "model")
 	at := models.Instant(segue.TimeOf(time.Date(2023, time.March, 1, 0, 0, 0, 0, time.UTC)))
 	if err := models.Write(folder, models.Manifest{
 		ID: "model", Created: at, Version: "v0", Trace: models.Trace{SHA256: strings.Repeat("ab", 32)},
@@ -114,6 +121,28 @@ func written(t *testing.T, cfg learning.Config, result *learning.Learned) string
 		t.Fatal(err)
 	}
 	return folder
+}
+
+// refusesFlippedBit wants the folder refused by the name of the file of which a bit
+// is flipped.
+func refusesFlippedBit(t *testing.T, folder, name string) {
+	t.Helper()
+	path := filepath.Join(folder, name)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := slices.Clone(whole)
+	flipped[len(flipped)/2] ^= 4
+	for _, data := range [][]byte{flipped, whole} {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := models.Open(folder)
+		if damaged := err != nil && strings.Contains(err.Error(), name+" is damaged"); damaged == slices.Equal(data, whole) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
 }
 
 func TestPublishedMethodTakenUpAgainIsTheSame(t *testing.T) {
