@@ -14,10 +14,11 @@ import (
 	"github.com/segue-project/segue/trainer/learning"
 )
 
-// addPublished declares the flags of the published method's networks.
+// addPublished declares the flags of the size of the published method.
 func (f *trainFlags) addPublished(flags *pflag.FlagSet) {
-	flags.IntVar(&f.published.Width, "published-width", published.Width, "width of the published method's networks: less is not the published method any more, and the rows say so")
-	flags.IntVar(&f.published.Epochs, "published-epochs", published.Epochs, "epochs that they are trained: as said of their width")
+	flags.IntVar(&f.published.Trees, "published-trees", published.ForestTrees, "trees of the published method's forest: fewer are not the published method any more, and the rows say so")
+	flags.IntVar(&f.published.Width, "published-width", published.Width, "width of its networks, likewise")
+	flags.IntVar(&f.published.Epochs, "published-epochs", published.Epochs, "epochs that they are trained, likewise")
 }
 
 // addMethod adds the published method to the files of a model, and what its

@@ -25,8 +25,9 @@ const AsPublished = "-as-published"
 // PolicyNames returns the names of all policies.
 func PolicyNames() []string { return []string{Forest, XGBoost, Transformer, Mixture} }
 
-// The size of the published networks and their training.
+// The size of the published forest and networks, and their training.
 const (
+	ForestTrees   = 100
 	Width         = 512 // inside an encoder
 	Epochs        = 300 // of the transformer, and of the mixture as a whole
 	ExpertEpochs  = 1000
@@ -101,7 +102,7 @@ func (m *Model) For(pair segue.Shape) (policies []*Policy, notes []string) {
 	return policies, notes
 }
 
-// Notes returns sentences that say which of the networks are smaller than
+// Notes returns sentences that say which of the policies are smaller than
 // published.
 func (m *Model) Notes() []string {
 	var notes []string
@@ -116,7 +117,14 @@ func (m *Model) Notes() []string {
 }
 
 func (p *Policy) notes() []string {
-	if p.Net == nil || (p.Net.Spec.History.Model == Width && p.Net.Epochs == Epochs) {
+	if p.Net == nil {
+		own := *p
+		if p.Name != Forest || own.prepare() != nil || own.ensemble.Trees() == ForestTrees {
+			return nil
+		}
+		return []string{fmt.Sprintf("%s is smaller than the published forest: %d of %d trees.", p.Name, own.ensemble.Trees(), ForestTrees)}
+	}
+	if p.Net.Spec.History.Model == Width && p.Net.Epochs == Epochs {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s is smaller than the published network: width %d of %d, %d epochs of %d.",

@@ -85,11 +85,12 @@ func TestModelKnowsItsPairs(t *testing.T) {
 	if len(policies) != 2 || policies[0].Name != Forest || policies[1].Name != Mixture {
 		t.Errorf("%d policies for the pair", len(policies))
 	}
+	few := "published-forest is smaller than the published forest: 1 of 100 trees."
 	small := "published-moe is smaller than the published network: width 4 of 512, 7 epochs of 300."
-	if diff := cmp.Diff([]string{small}, notes); diff != "" {
+	if diff := cmp.Diff([]string{few, small}, notes); diff != "" {
 		t.Errorf("notes differ (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{small}, m.Notes()); diff != "" {
+	if diff := cmp.Diff([]string{few, small}, m.Notes()); diff != "" {
 		t.Errorf("notes of the model differ (-want +got):\n%s", diff)
 	}
 	policies, notes = m.For(segue.Shape{Nodes: 4, Limit: hour})

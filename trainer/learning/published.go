@@ -16,14 +16,18 @@ import (
 	"github.com/segue-project/segue/trainer/xgboost"
 )
 
-// PublishedConfig says how the networks of the published method are trained. The
-// zero value is as published, which takes days without a GPU.
+// PublishedConfig says how large the published method is built. The zero value is
+// as published, which takes days without a GPU.
 type PublishedConfig struct {
-	Width  int // of the encoders, even; default 512
-	Epochs int // default 300; those of single experts are in proportion
+	Trees  int // of the forest; default 100
+	Width  int // of the networks' encoders, even; default 512
+	Epochs int // of the networks; default 300; those of single experts are in proportion
 }
 
 func (c PublishedConfig) withDefaults() PublishedConfig {
+	if c.Trees == 0 {
+		c.Trees = published.ForestTrees
+	}
 	if c.Width == 0 {
 		c.Width = published.Width
 	}
@@ -35,6 +39,8 @@ func (c PublishedConfig) withDefaults() PublishedConfig {
 
 func (c PublishedConfig) validate() error {
 	switch {
+	case c.Trees < 1 || c.Trees > 100_000:
+		return segue.Errorf(segue.Invalid, "the published forest: %d trees, want 1 to 100000", c.Trees)
 	case c.Width < 2 || c.Width > 4096 || c.Width%2 != 0:
 		return segue.Errorf(segue.Invalid, "the published networks: a width of %d, want an even number from 2 to 4096", c.Width)
 	case c.Epochs < 1 || c.Epochs > 100_000:
@@ -135,7 +141,7 @@ func (c Config) fitTrees(ctx context.Context, name, step string, s *trainer.Publ
 	base := 0.5 // the library's default
 	cfg := xgboost.Config{LearningRate: 0.3, BaseScore: &base}
 	if name == published.Forest {
-		cfg = xgboost.Forest(100)
+		cfg = xgboost.Forest(c.Published.Trees)
 		// A bootstrap sample holds 63 % of the rows, and every split sees all features.
 		cfg.Subsample, cfg.ColumnsByNode, cfg.MaxDepth = 0.632, 1, 30
 	}

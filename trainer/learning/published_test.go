@@ -30,7 +30,7 @@ func quickMethod(dir string) learning.Config {
 	cfg := quickly(dir)
 	cfg.Policies = published.PolicyNames()
 	cfg.Samples.Until, cfg.Samples.Every = first.Add(28*day), 32*hour
-	cfg.Published = learning.PublishedConfig{Width: 4, Epochs: 2}
+	cfg.Published = learning.PublishedConfig{Trees: 5, Width: 4, Epochs: 2}
 	return cfg
 }
 
@@ -94,8 +94,8 @@ func TestPublishedMethodFromTrainingToBacktest(t *testing.T) {
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("rows differ (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(method.Notes(), report.Report.Notes); diff != "" || len(method.Notes()) != 2 {
-		t.Errorf("notes of the two networks that are smaller than published differ (-want +got):\n%s", diff)
+	if diff := cmp.Diff(method.Notes(), report.Report.Notes); diff != "" || len(method.Notes()) != 3 {
+		t.Errorf("notes of the forest and the two networks that are smaller than published differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -180,6 +180,7 @@ func TestPublishedMethodIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*learning.PublishedConfig){
 		"an odd width": func(c *learning.PublishedConfig) { c.Width = 7 },
+		"no tree":      func(c *learning.PublishedConfig) { c.Trees = -1 },
 		"no epoch":     func(c *learning.PublishedConfig) { c.Epochs = -1 },
 	} {
 		cfg := quickMethod("")
