@@ -11,6 +11,10 @@
 // [ForetellRecorded] fits trees to recorded waits instead, again and again, and
 // foretells the next ones: docs/recorded.md judges them.
 //
+// The published method that everything is measured against is fitted beside it on
+// request, from samples of its own (published.go); no other part reads what comes
+// of it.
+//
 // The parts that call libxgboost and libtorch need the build tag native. Start
 // reading at learn.go.
 package learning

@@ -1,6 +1,7 @@
 // Package libtorch trains the networks of package networks by reinforcement
 // learning, with libtorch's gradients: deep Q-learning and a policy gradient, on
-// the table look-ups of package environment.
+// the table look-ups of package environment. [TrainRegression] fits the regressors
+// of the published method, which has no reinforcement.
 //
 // libtorch computes losses and their gradients, nothing else. The weights, the
 // optimiser, the replay memory and the random numbers are plain Go values, so
