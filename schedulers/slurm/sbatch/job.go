@@ -142,13 +142,14 @@ func (j *Job) refuse(in Input, wrapped bool, d *Directives, inScript *options.Li
 			refused("%s", p.Text)
 		}
 	}
+	if d.Refused != "" {
+		refused("%s", d.Refused)
+		return
+	}
 	for _, p := range inScript.Problems {
 		if p.Kind != options.Unknown {
 			refused("line %d: %s", d.Words[p.At].Line, p.Text)
 		}
-	}
-	if d.Refused != "" {
-		refused("%s", d.Refused)
 	}
 	if at := inScript.Script; at < len(d.Words) {
 		refused("line %d: %q is no option", d.Words[at].Line, d.Words[at].Text)

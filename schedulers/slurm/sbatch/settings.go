@@ -52,7 +52,7 @@ var early = map[string]bool{"help": true, "usage": true, "version": true, "quiet
 // fromDirectives sets the options of "#SBATCH" lines.
 func (s Settings) fromDirectives(d *Directives, line *options.Line) {
 	for _, g := range line.Given {
-		if g.Option != nil && !early[g.Option.Name] {
+		if complete(&g) && !early[g.Option.Name] {
 			s[g.Option.Canonical()] = Setting{g.Value, g.HasValue, Script, fmt.Sprintf("line %d", d.Words[g.At].Line)}
 		}
 	}
@@ -61,8 +61,13 @@ func (s Settings) fromDirectives(d *Directives, line *options.Line) {
 // fromCommandLine sets the options of the command line.
 func (s Settings) fromCommandLine(line *options.Line) {
 	for _, g := range line.Given {
-		if g.Option != nil && !g.Option.Segue() {
+		if complete(&g) && !g.Option.Segue() {
 			s[g.Option.Canonical()] = Setting{g.Value, g.HasValue, CommandLine, g.Typed}
 		}
 	}
+}
+
+// complete reports whether an option is known and has its value.
+func complete(g *options.Given) bool {
+	return g.Option != nil && (g.HasValue || g.Option.Arity != options.Required)
 }

@@ -174,21 +174,22 @@ func span(text string) (time.Duration, error) {
 	}
 	units := map[byte]time.Duration{'w': 7 * 24 * time.Hour, 'd': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}
 	var sum time.Duration
-	for rest := text; rest != "" || text == ""; {
+	for rest := text; ; {
 		end := strings.IndexAny(rest, "wdhms")
 		if end < 1 {
 			return 0, wrong
 		}
 		n, err := strconv.ParseUint(rest[:end], 10, 31)
-		unit := units[rest[end]]
-		if err != nil || time.Duration(n) > (maxSpan-sum)/unit {
+		unit, known := units[rest[end]]
+		if err != nil || !known || time.Duration(n) > (maxSpan-sum)/unit {
 			return 0, wrong
 		}
 		sum += time.Duration(n) * unit
-		delete(units, rest[end])
-		rest = rest[end+1:]
+		delete(units, rest[end]) // none twice
+		if rest = rest[end+1:]; rest == "" {
+			return sum, nil
+		}
 	}
-	return sum, nil
 }
 
 // maxSpan is the longest time of a term: ten years.
