@@ -1,0 +1,5 @@
+package store
+
+const childVariable = "SEGUE_STORE_CHILD"
+
+func runChild(string) {}

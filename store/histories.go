@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// JobQuery says which jobs of a cluster: those that meet all fields that are not
+// zero.
+type JobQuery struct {
+	Cluster string
+	// From and Until bound the instants by which the answer is sorted: from From on,
+	// before Until. Zero and NoTime are no bound.
+	From, Until segue.Time
+	User        string
+	Partition   string
+	Nodes       int
+	Limit       time.Duration
+}
+
+const readJobColumns = `submit, number, sub, kind, restarts, eligible, start_at, end_at, time_limit, priority, ` +
+	`nodes, cpus, gpus, exit_code, signal, state, name, username, account, partition, qos`
+
+// Jobs returns the jobs that were submitted in the window of q, in the order of
+// their submission, as they come from the database. The sequence ends with an
+// error if it fails. It holds a connection until it is left.
+func (s *Store) Jobs(ctx context.Context, q JobQuery) iter.Seq2[segue.Job, error] {
+	return func(yield func(segue.Job, error) bool) {
+		fail := func(err error) {
+			yield(segue.Job{}, s.explain(err, "read jobs of cluster %s", q.Cluster))
+		}
+		w := q.where("submit")
+		rows, err := s.read.QueryContext(ctx, `SELECT `+readJobColumns+` FROM jobs`+w.clause()+` ORDER BY submit, number, sub, kind, restarts`, w.args...)
+		if err != nil {
+			fail(err)
+			return
+		}
+		defer rows.Close() //nolint:errcheck // rows.Err says it
+		for rows.Next() {
+			j, err := scanJob(rows)
+			if err != nil {
+				fail(err)
+				return
+			}
+			if !yield(j, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			fail(err)
+		}
+	}
+}
+
+// Started returns the n jobs that started last in the window of q, the latest
+// first. With a user, or with nodes and a limit, or with none of them, an index
+// finds them, however many jobs there are.
+func (s *Store) Started(ctx context.Context, q JobQuery, n int) (jobs []segue.Job, err error) {
+	defer s.wrap(&err, "read jobs of cluster %s that started last", q.Cluster)
+	w := q.where("start_at")
+	w.conditions = append(w.conditions, "start_at IS NOT NULL")
+	return collect(ctx, s.read, scanJob, `SELECT `+readJobColumns+` FROM jobs`+w.clause()+fmt.Sprintf(` ORDER BY start_at DESC LIMIT %d`, n), w.args...)
+}
+
+func (q JobQuery) where(instant string) *where {
+	var w where
+	w.and("cluster = (SELECT id FROM clusters WHERE name = ", text(q.Cluster))
+	w.conditions[0] += ")"
+	if q.From.Known() && q.From != 0 {
+		w.and(instant+" >= ", int64(q.From))
+	}
+	if q.Until.Known() && q.Until != 0 {
+		w.and(instant+" < ", int64(q.Until))
+	}
+	if q.User != "" {
+		w.and("username = ", text(q.User))
+	}
+	if q.Partition != "" {
+		w.and("partition = ", text(q.Partition))
+	}
+	if q.Nodes != 0 {
+		w.and("nodes = ", q.Nodes)
+	}
+	if q.Limit != 0 {
+		w.and("time_limit = ", span(q.Limit))
+	}
+	return &w
+}
+
+// History is what the store holds of a cluster.
+type History struct {
+	Cluster string
+	// First and Last are the earliest and the latest submission of a job, NoTime
+	// where there is none; Seen is the latest snapshot.
+	First, Last, Seen segue.Time
+}
+
+// Histories returns what the store holds of each cluster, by name.
+func (s *Store) Histories(ctx context.Context) (all []History, err error) {
+	defer s.wrap(&err, "list histories")
+	return collect(ctx, s.read, func(row scanner) (h History, err error) {
+		err = row.Scan(&h.Cluster, toInstant{&h.First}, toInstant{&h.Last}, toInstant{&h.Seen})
+		return h, err
+	}, `SELECT name, (SELECT min(submit) FROM jobs WHERE cluster = id), (SELECT max(submit) FROM jobs WHERE cluster = id), seen FROM clusters ORDER BY name`)
+}

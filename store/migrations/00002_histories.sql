@@ -1,0 +1,38 @@
+-- Histories of clusters.
+
+CREATE TABLE clusters (
+    id       INTEGER NOT NULL PRIMARY KEY,
+    name     TEXT NOT NULL UNIQUE CHECK (name <> ''),
+    seen     BIGINT -- the latest snapshot
+);
+
+-- No foreign key: a check for each of a million rows takes longer than the rows.
+CREATE TABLE jobs (
+    submit     BIGINT NOT NULL,
+    number     BIGINT NOT NULL,
+    eligible   BIGINT,
+    start_at   BIGINT,
+    end_at     BIGINT,
+    time_limit BIGINT NOT NULL,
+    priority   BIGINT NOT NULL,
+    cluster    INTEGER NOT NULL,
+    sub        INTEGER NOT NULL,
+    nodes      INTEGER NOT NULL,
+    cpus       INTEGER NOT NULL,
+    gpus       INTEGER NOT NULL,
+    kind       SMALLINT NOT NULL,
+    restarts   SMALLINT NOT NULL,
+    exit_code  SMALLINT NOT NULL,
+    signal     SMALLINT NOT NULL,
+    estimated  SMALLINT NOT NULL CHECK (estimated IN (0, 1)), -- 1: from snapshots, not from accounting
+    state      TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    username   TEXT NOT NULL,
+    account    TEXT NOT NULL,
+    partition  TEXT NOT NULL,
+    qos        TEXT NOT NULL,
+    PRIMARY KEY (cluster, submit, number, sub, kind, restarts)
+);
+CREATE INDEX jobs_by_start ON jobs (cluster, start_at) WHERE start_at IS NOT NULL;
+CREATE INDEX jobs_by_shape ON jobs (cluster, nodes, time_limit, start_at) WHERE start_at IS NOT NULL;
+CREATE INDEX jobs_by_user ON jobs (cluster, username, start_at) WHERE start_at IS NOT NULL;

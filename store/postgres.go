@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"github.com/segue-project/segue"
+)
+
+// postgresEngine is a store in a database of a PostgreSQL server.
+type postgresEngine struct{ server string }
+
+func connectPostgres(where string, cfg Config) (*Store, error) {
+	parsed, err := pgx.ParseConfig(where)
+	if err != nil {
+		return nil, segue.Errorf(segue.Invalid, "open store: %w", err) // without the password: pgx sees to it
+	}
+	if parsed.ConnectTimeout == 0 {
+		parsed.ConnectTimeout = cfg.Patience
+	}
+	if parsed.RuntimeParams["application_name"] == "" {
+		parsed.RuntimeParams["application_name"] = "segue"
+	}
+	db := stdlib.OpenDB(*parsed)
+	db.SetMaxOpenConns(cfg.MaxConns)
+	db.SetMaxIdleConns(cfg.MaxConns)
+	e := postgresEngine{fmt.Sprintf("postgres://%s@%s:%d/%s", parsed.User, parsed.Host, parsed.Port, parsed.Database)}
+	return &Store{engine: e, read: db, write: db}, nil
+}
+
+func (e postgresEngine) where() string        { return e.server }
+func (postgresEngine) name() string           { return "postgres" }
+func (postgresEngine) dialect() goose.Dialect { return goose.DialectPostgres }
+func (postgresEngine) forUpdate() string      { return " FOR UPDATE" }
+func (postgresEngine) forShare() string       { return " FOR SHARE" }
+func (postgresEngine) batch() int             { return 50_000 }
+
+// identify is for migrations to find out: a database has room for the tables of
+// others.
+func (postgresEngine) identify(ctx context.Context, s *Store) error { return s.Ping(ctx) }
+
+// alone takes a lock of the session, which ends with the connection.
+func (postgresEngine) alone(_ context.Context, do func(...goose.ProviderOption) error) error {
+	const everySecond, times = 1, 60
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(everySecond, times))
+	if err != nil {
+		return err
+	}
+	return do(goose.WithSessionLocker(locker))
+}
+
+func (postgresEngine) kindOf(err error) segue.Kind {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return kindOfPostgres(e.Code)
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return segue.Unavailable
+	}
+	return kindOfTransport(err)
+}
+
+// kindOfPostgres tells the kind by the SQLSTATE, whose first two digits are its
+// class (PostgreSQL's manual, appendix A).
+func kindOfPostgres(code string) segue.Kind {
+	switch code {
+	case "23505", "SG001": // unique_violation; refuse_state of the first migration
+		return segue.Conflict
+	case "23503": // foreign_key_violation
+		return segue.NotFound
+	case "25006": // read_only_sql_transaction: a standby after a fail-over
+		return segue.Unavailable
+	case "42501", "42P01": // insufficient_privilege, undefined_table
+		return segue.Invalid
+	}
+	switch code[:min(len(code), 2)] {
+	case "08", "40", "53", "55", "57", "58": // connection, rollback, resources, in use, operator, system
+		return segue.Unavailable
+	case "22", "23", "28", "3D", "3F": // data, constraints, authorization, database, schema
+		return segue.Invalid
+	case "XX": // internal error, data corrupted
+		return segue.Corrupt
+	}
+	return segue.Other
+}
+
+// importJobs copies the jobs into a temporary table, and from there into jobs.
+func (e postgresEngine) importJobs(ctx context.Context, s *Store, rows [][]any) (changed int64, err error) {
+	columns := strings.Split(jobColumns, ", ")
+	err = e.load(ctx, s, func(l loader) error {
+		t := l.(postgresLoader).tx
+		if _, err := t.Exec(ctx, `CREATE TEMPORARY TABLE IF NOT EXISTS incoming_jobs (LIKE jobs) ON COMMIT DELETE ROWS`); err != nil {
+			return err
+		}
+		if _, err := t.CopyFrom(ctx, pgx.Identifier{"incoming_jobs"}, columns, pgx.CopyFromRows(rows)); err != nil {
+			return err
+		}
+		tag, err := t.Exec(ctx, `INSERT INTO jobs (`+jobColumns+`) SELECT `+jobColumns+` FROM incoming_jobs`+jobConflict)
+		changed = tag.RowsAffected()
+		return err
+	})
+	return changed, err
+}
+
+// load works below database/sql, which knows no COPY.
+func (postgresEngine) load(ctx context.Context, s *Store, do func(loader) error) error {
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // it goes back to the pool, or is gone
+	return conn.Raw(func(driver any) error {
+		return pgx.BeginFunc(ctx, driver.(*stdlib.Conn).Conn(), func(t pgx.Tx) error {
+			if s.step != nil {
+				if err := s.step(); err != nil {
+					return err
+				}
+			}
+			return do(postgresLoader{ctx, t})
+		})
+	})
+}
+
+type postgresLoader struct {
+	ctx context.Context //nolint:containedctx // a loader lives as long as one call
+	tx  pgx.Tx
+}
+
+func (l postgresLoader) rows(table string, columns []string, rows iter.Seq2[[]any, error]) (int64, error) {
+	next, stop := iter.Pull2(rows)
+	defer stop()
+	return l.tx.CopyFrom(l.ctx, pgx.Identifier{table}, columns, pgx.CopyFromFunc(func() ([]any, error) {
+		row, err, ok := next()
+		if !ok {
+			return nil, nil
+		}
+		return row, err
+	}))
+}
+
+func (l postgresLoader) anyRow(table string) (found bool, err error) {
+	err = l.tx.QueryRow(l.ctx, `SELECT EXISTS (SELECT 1 FROM `+table+`)`).Scan(&found)
+	return found, err
+}

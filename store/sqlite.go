@@ -1,0 +1,241 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/segue-project/segue"
+)
+
+// applicationID marks an SQLite file as a store: "SEGW", set by the first
+// migration.
+const applicationID = 1397049175
+
+// sqliteEngine is a store in a file. One connection writes, others read: in WAL
+// mode neither waits for the other.
+type sqliteEngine struct {
+	path     string
+	patience time.Duration
+}
+
+func connectSQLite(ctx context.Context, path string, cfg Config) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, segue.Errorf(segue.Invalid, "open store: %w", err)
+	}
+	e := sqliteEngine{path, cfg.Patience}
+	s := &Store{engine: e}
+	if err := e.prepareFile(cfg.NetworkDisk); err != nil {
+		return nil, s.explain(err, "open store %s", path)
+	}
+	journal := "WAL"
+	if onNetwork, _ := networkDisk(filepath.Dir(path)); onNetwork != "" {
+		journal = "DELETE"
+	}
+	// Before the first use of a new file nobody else may switch it to WAL too:
+	// SQLite refuses the second at once, without patience.
+	err = e.locked(ctx, func() error {
+		s.write, err = e.open(journal)
+		if err != nil {
+			return err
+		}
+		s.write.SetMaxOpenConns(1)
+		return s.write.PingContext(ctx)
+	})
+	if err == nil {
+		s.read, err = e.open(journal)
+	}
+	if err != nil {
+		return nil, s.explain(err, "open store %s", path)
+	}
+	s.read.SetMaxOpenConns(cfg.MaxConns - 1)
+	s.read.SetMaxIdleConns(2)
+	return s, nil
+}
+
+// prepareFile makes the file, if need be, so that only its user can read it: it
+// holds environments.
+func (e sqliteEngine) prepareFile(allowed bool) error {
+	dir := filepath.Dir(e.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if system, advice := networkDisk(dir); system != "" && !allowed {
+		return segue.Errorf(segue.Invalid, "%s is on %s, where machines may damage an SQLite file for each other: %s", dir, system, advice)
+	}
+	f, err := os.OpenFile(e.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// open returns a pool of connections. Changes take the write lock when they
+// begin, and wait for it; a commit is on the disk when it returns.
+func (e sqliteEngine) open(journal string) (*sql.DB, error) {
+	settings := url.Values{
+		"_txlock":       {"immediate"},
+		"_busy_timeout": {strconv.FormatInt(e.patience.Milliseconds(), 10)},
+		"_journal_mode": {journal},
+		"_synchronous":  {"FULL"},
+		"_foreign_keys": {"1"},
+		"_dqs":          {"0"},
+		"_error_rc":     {"1"},
+	}
+	file := url.URL{Scheme: "file", Path: e.path, RawQuery: settings.Encode()}
+	return sql.Open("sqlite", file.String())
+}
+
+func (e sqliteEngine) where() string        { return e.path }
+func (sqliteEngine) name() string           { return "sqlite" }
+func (sqliteEngine) dialect() goose.Dialect { return goose.DialectSQLite3 }
+func (sqliteEngine) forUpdate() string      { return "" } // a change has the only write lock
+func (sqliteEngine) forShare() string       { return "" }
+func (sqliteEngine) batch() int             { return 5000 } // others write in between
+
+// identify refuses the databases of other programs, and damaged ones.
+func (sqliteEngine) identify(ctx context.Context, s *Store) error {
+	var id, tables int
+	if err := s.read.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&id); err != nil {
+		return err
+	}
+	if id == applicationID {
+		return nil
+	}
+	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name <> 'goose_db_version' AND name NOT LIKE 'sqlite_%'`).Scan(&tables)
+	if err == nil && (id != 0 || tables > 0) {
+		err = segue.Errorf(segue.Invalid, "it is the SQLite database of another program")
+	}
+	return err
+}
+
+func (e sqliteEngine) alone(ctx context.Context, do func(...goose.ProviderOption) error) error {
+	return e.locked(ctx, func() error { return do() })
+}
+
+// locked runs do under an advisory lock on the folder of the file, which leaves
+// nothing behind and ends with the process.
+func (e sqliteEngine) locked(ctx context.Context, do func() error) error {
+	dir, err := os.Open(filepath.Dir(e.path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	ctx, cancel := context.WithTimeout(ctx, e.patience)
+	defer cancel()
+	retry := time.NewTicker(10 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return do()
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return fmt.Errorf("lock %s: %w", dir.Name(), err)
+		}
+		select {
+		case <-ctx.Done():
+			return segue.Errorf(segue.Unavailable, "another process has locked %s: %w", dir.Name(), ctx.Err())
+		case <-retry.C:
+		}
+	}
+}
+
+func (sqliteEngine) kindOf(err error) segue.Kind {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return kindOfSQLite(e.Code())
+	}
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC) {
+		return segue.Unavailable
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return segue.Invalid
+	}
+	return kindOfTransport(err)
+}
+
+func kindOfSQLite(code int) segue.Kind {
+	switch code {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_TRIGGER:
+		return segue.Conflict
+	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+		return segue.NotFound
+	}
+	switch code & 0xFF { // the primary code
+	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE:
+		return segue.Invalid
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return segue.Corrupt
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PROTOCOL:
+		return segue.Unavailable
+	}
+	return segue.Other
+}
+
+func (sqliteEngine) importJobs(ctx context.Context, s *Store, rows [][]any) (changed int64, err error) {
+	err = s.change(ctx, func(t tx) error {
+		insert, err := t.PrepareContext(t.ctx, `INSERT INTO jobs (`+jobColumns+`) VALUES (`+placeholders(jobWidth)+`)`+jobConflict)
+		if err != nil {
+			return err
+		}
+		defer insert.Close() //nolint:errcheck // the transaction's end says it
+		for _, row := range rows {
+			result, err := insert.ExecContext(t.ctx, row...)
+			if err != nil {
+				return err
+			}
+			n, err := result.RowsAffected()
+			if err != nil {
+				return err
+			}
+			changed += n
+		}
+		return nil
+	})
+	return changed, err
+}
+
+func (sqliteEngine) load(ctx context.Context, s *Store, do func(loader) error) error {
+	return s.change(ctx, func(t tx) error { return do(sqliteLoader{t}) })
+}
+
+type sqliteLoader struct{ t tx }
+
+func (l sqliteLoader) rows(table string, columns []string, rows iter.Seq2[[]any, error]) (n int64, err error) {
+	insert, err := l.t.PrepareContext(l.t.ctx, `INSERT INTO `+table+` (`+strings.Join(columns, ", ")+`) VALUES (`+placeholders(len(columns))+`)`)
+	if err != nil {
+		return 0, err
+	}
+	defer insert.Close() //nolint:errcheck // the transaction's end says it
+	for row, err := range rows {
+		if err != nil {
+			return n, err
+		}
+		if _, err := insert.ExecContext(l.t.ctx, row...); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+func (l sqliteLoader) anyRow(table string) (found bool, err error) {
+	_, err = l.t.row([]any{&found}, `SELECT EXISTS (SELECT 1 FROM `+table+`)`)
+	return found, err
+}
