@@ -21,6 +21,10 @@ type Trained struct {
 	// LongestLead is the limit of the longest pair that it was trained for, 0 for
 	// not known: with more remaining no network is asked.
 	LongestLead time.Duration
+	// Pairs are the shapes that it was trained for, and Doubt is what Doubt says of
+	// it by them.
+	Pairs []segue.Shape
+	Doubt string
 }
 
 // AdviseBy is Advise by a trained model. Its trees forecast the wait of a
@@ -41,21 +45,32 @@ func AdviseBy(
 		return segue.Decision{}, fmt.Errorf("advise: %w", err)
 	}
 	told := predictor.Told{s.Forecast.Source: s.Forecast}
-	for _, f := range sources {
-		if _, known := told[f.Name()]; known {
-			continue
-		}
-		if told[f.Name()], err = f.Forecast(&now, q.Request); err != nil {
-			return segue.Decision{}, fmt.Errorf("advise: %s: %w", f.Name(), err)
-		}
+	if err := tell(told, sources, &now, q.Request); err != nil {
+		return segue.Decision{}, fmt.Errorf("advise: %w", err)
 	}
 	var describer predictor.Describer
 	d, err := by.Model.Decide(by.Policy, learned.Situation{
 		Situation: s, Features: describer.Describe(&now, q.Request, told, nil), History: by.History, LongestLead: by.LongestLead,
+		Doubt: by.Doubt,
 	})
 	if err != nil {
 		return segue.Decision{}, fmt.Errorf("advise: model %s: %w", by.ID, err)
 	}
 	d.Model = by.ID
 	return d, nil
+}
+
+// tell asks the sources that have not told yet.
+func tell(told predictor.Told, sources []predictor.Forecaster, now *predictor.Present, request segue.Request) error {
+	for _, f := range sources {
+		if _, known := told[f.Name()]; known {
+			continue
+		}
+		forecast, err := f.Forecast(now, request)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		told[f.Name()] = forecast
+	}
+	return nil
 }

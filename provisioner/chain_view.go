@@ -1,0 +1,234 @@
+package provisioner
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// view is what is known of a chain at one instant. Its methods are the rules by
+// which a chain goes on, and do nothing.
+type view struct {
+	chain  segue.Chain
+	links  []segue.Link // by number and attempt
+	now    segue.Time
+	exists func(path string) bool
+}
+
+// latest returns the last attempt at the last link.
+func (v view) latest() segue.Link { return v.links[len(v.links)-1] }
+
+// running returns the latest link that runs, nil where none does.
+func (v view) running() *segue.Link {
+	for i := len(v.links) - 1; i >= 0; i-- {
+		if v.links[i].State == segue.LinkRunning {
+			return &v.links[i]
+		}
+	}
+	return nil
+}
+
+// verdict returns the state in which the chain is now, and why.
+func (v view) verdict() (segue.ChainState, string) {
+	terms := v.chain.Terms.WithDefaults()
+	if terms.DoneFile != "" && v.exists(terms.DoneFile) {
+		return segue.ChainDone, fmt.Sprintf("The file %s exists.", terms.DoneFile)
+	}
+	last, ok := v.lastEnded()
+	if !ok {
+		return v.chain.State, ""
+	}
+	exited := last.Ended == segue.Completed || last.Ended == segue.Failed
+	if exited && last.Signal == 0 && slices.Contains(terms.DoneCodes, last.ExitCode) {
+		return segue.ChainDone, fmt.Sprintf("Link %d ended with exit code %d, which says that the work is done.", last.Number, last.ExitCode)
+	}
+	if last.Ended == segue.Cancelled && v.chain.State == segue.ChainActive && !v.superseded(last) && v.isLast(last) {
+		return segue.ChainPaused, fmt.Sprintf("Job %s of link %d was cancelled. `segue resume %s` goes on.", last.Job, last.Number, v.chain.ID)
+	}
+	if n := v.fastFailures(); n >= terms.MaxFastFails {
+		return segue.ChainFailed, fmt.Sprintf("%d links in a row failed within %s of their start; the last one, job %s, ended as %s with exit code %d.",
+			n, terms.FastFail, last.Job, last.Ended, last.ExitCode)
+	}
+	if n := v.lostAttempts(); n >= maxLostAttempts {
+		return segue.ChainPaused, fmt.Sprintf("%d submissions of link %d in a row made no job.", n, v.latest().Number)
+	}
+	if v.busy() {
+		return v.chain.State, ""
+	}
+	switch {
+	case terms.MaxLinks > 0 && v.latest().Number >= terms.MaxLinks && v.latest().State == segue.LinkEnded:
+		return segue.ChainDone, fmt.Sprintf("All %d links have run.", terms.MaxLinks)
+	case terms.MaxTime > 0 && v.ran() >= terms.MaxTime:
+		return segue.ChainDone, fmt.Sprintf("It has run for %s, of %s that were asked for.", v.ran().Truncate(time.Second), terms.MaxTime)
+	case !v.affordable():
+		return segue.ChainFailed, fmt.Sprintf("One more link could go beyond %g GPU-hours: %.1f are used.", terms.MaxGPUHours, v.gpuHours())
+	}
+	return v.chain.State, ""
+}
+
+// maxLostAttempts is how many submissions in a row may make no job.
+const maxLostAttempts = 20
+
+// lastEnded returns the latest link that has ended.
+func (v view) lastEnded() (segue.Link, bool) {
+	for i := len(v.links) - 1; i >= 0; i-- {
+		if v.links[i].State == segue.LinkEnded {
+			return v.links[i], true
+		}
+	}
+	return segue.Link{}, false
+}
+
+// isLast reports whether no later link was submitted.
+func (v view) isLast(l segue.Link) bool { return v.latest().Number == l.Number }
+
+// superseded reports whether a link was stopped because its successor was ready.
+func (v view) superseded(l segue.Link) bool {
+	return v.chain.Terms.StopPredecessor && slices.ContainsFunc(v.links, func(m segue.Link) bool { return m.Number == l.Number+1 && m.Ready.Known() })
+}
+
+// busy reports whether a link runs or waits.
+func (v view) busy() bool {
+	return slices.ContainsFunc(v.links, func(l segue.Link) bool { return !l.State.Final() })
+}
+
+// fastFailures counts the links that failed soon after their start, from the
+// latest one back. One that was never started, or ended well, ends the count.
+func (v view) fastFailures() int {
+	n := 0
+	for i := len(v.links) - 1; i >= 0; i-- {
+		l := v.links[i]
+		if l.State == segue.LinkLost {
+			continue
+		}
+		if l.State != segue.LinkEnded || !v.failedFast(l) {
+			return n
+		}
+		n++
+	}
+	return n
+}
+
+func (v view) failedFast(l segue.Link) bool {
+	failed := l.Ended == segue.Failed || l.Ended == segue.OutOfMemory || l.Ended == segue.NodeFail || l.Ended == segue.BootFail ||
+		l.Ended == segue.StateUnknown
+	ran := time.Duration(0)
+	if l.Start.Known() && l.End.Known() {
+		ran = l.End.Sub(l.Start)
+	}
+	return failed && ran < v.chain.Terms.WithDefaults().FastFail
+}
+
+// lostAttempts counts the attempts at the latest link that made no job.
+func (v view) lostAttempts() int {
+	n := 0
+	for i := len(v.links) - 1; i >= 0 && v.links[i].State == segue.LinkLost; i-- {
+		n++
+	}
+	return n
+}
+
+// backOff returns how long to wait after the latest link before the next is
+// submitted.
+func (v view) backOff() time.Duration {
+	if n := v.lostAttempts(); n > 0 {
+		return lostPause << min(n-1, 6)
+	}
+	if n := v.fastFailures(); n > 0 {
+		return v.chain.Terms.WithDefaults().FastFail << min(n-1, 10)
+	}
+	return 0
+}
+
+// lostPause is how long after a submission that made no job another one follows;
+// the pause doubles each time, up to an hour.
+const lostPause = time.Minute
+
+// maySubmit reports whether another link may be submitted now, if it is time.
+func (v view) maySubmit() bool {
+	terms := v.chain.Terms
+	last := v.latest()
+	switch {
+	case v.chain.State != segue.ChainActive,
+		last.State == segue.LinkSubmitting, last.State == segue.LinkQueued,
+		terms.MaxLinks > 0 && last.Number >= terms.MaxLinks && last.State != segue.LinkLost,
+		!v.affordable(),
+		last.State.Final() && v.now.Sub(last.End) < v.backOff():
+		return false
+	}
+	if r := v.running(); r != nil && !r.End.Known() {
+		return false // without a limit nothing ends by itself
+	}
+	return terms.MaxTime == 0 || v.covered() < terms.MaxTime
+}
+
+// question asks about the next link: the one that runs now is left with what
+// remains of it, less the time that the next one needs to be of use.
+func (v view) question() Question {
+	q := Question{Request: v.chain.Request, Prefer: v.chain.Terms.WithDefaults().Prefer, MaxLead: v.chain.Terms.MaxLead}
+	if r := v.running(); r != nil && r.End.Known() {
+		q.Remaining = max(0, r.End.Sub(v.now)-v.chain.Terms.Startup)
+	}
+	return q
+}
+
+// obsolete returns the job of a link whose successor is ready, where the chain
+// asks for that.
+func (v view) obsolete() (segue.JobID, bool) {
+	if !v.chain.Terms.StopPredecessor {
+		return segue.JobID{}, false
+	}
+	for _, l := range v.links {
+		if l.State == segue.LinkRunning && v.superseded(l) {
+			return l.Job, true
+		}
+	}
+	return segue.JobID{}, false
+}
+
+// ran returns how long at least one link has run.
+func (v view) ran() time.Duration {
+	return v.union(func(l segue.Link) segue.Time { return min(l.End, v.now) })
+}
+
+// covered is what ran will be when the links that run now have ended.
+func (v view) covered() time.Duration { return v.union(func(l segue.Link) segue.Time { return l.End }) }
+
+// union returns the time that the links cover, which may overlap.
+func (v view) union(end func(segue.Link) segue.Time) time.Duration {
+	sum, until := time.Duration(0), segue.NoTime
+	for _, l := range v.links { // starts ascend but for links that overtake, which change nothing
+		if !l.Start.Known() || !l.End.Known() {
+			continue
+		}
+		from := max(l.Start, until)
+		if to := end(l); to > from {
+			sum += to.Sub(from)
+			until = to
+		}
+	}
+	return sum
+}
+
+// gpuHours returns what the links have used, or may still use.
+func (v view) gpuHours() float64 {
+	sum := 0.0
+	for _, l := range v.links {
+		if l.Start.Known() && l.End.Known() {
+			sum += l.End.Sub(l.Start).Hours()
+		}
+	}
+	return sum * v.gpus()
+}
+
+func (v view) gpus() float64 {
+	return float64(v.chain.Request.Nodes * max(v.chain.Request.GPUsPerNode, 1))
+}
+
+// affordable reports whether one more link stays within the chain's GPU-hours.
+func (v view) affordable() bool {
+	most := v.chain.Terms.MaxGPUHours
+	return most == 0 || v.gpuHours()+v.chain.Request.Limit.Hours()*v.gpus() <= most
+}

@@ -1,0 +1,233 @@
+package provisioner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/store"
+)
+
+// Decider answers whether to submit the next link of a chain now.
+type Decider interface {
+	Decide(ctx context.Context, state schedulers.State, q Question) (segue.Decision, error)
+}
+
+// ChainsConfig says how chains are kept going. Now, Decider and Exists are
+// required.
+type ChainsConfig struct {
+	Now     func() segue.Time
+	Decider Decider
+	// Exists reports whether a file exists: the one by which a link says that the
+	// work is done.
+	Exists func(path string) bool
+	// User, when not empty, is whose chains are kept going; otherwise everybody's.
+	User string
+	// MaxSubmissions bounds how many links are submitted in an hour, over all
+	// chains, so that no mistake floods the scheduler; default 60.
+	MaxSubmissions int
+	Log            *slog.Logger // default slog.Default()
+}
+
+func (c ChainsConfig) withDefaults() ChainsConfig {
+	if c.MaxSubmissions == 0 {
+		c.MaxSubmissions = 60
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c
+}
+
+func (c ChainsConfig) validate() error {
+	switch {
+	case c.Now == nil, c.Decider == nil, c.Exists == nil:
+		return segue.Errorf(segue.Invalid, "chains: Now, Decider and Exists are required")
+	case c.MaxSubmissions < 1:
+		return segue.Errorf(segue.Invalid, "chains: %d submissions an hour, want at least 1", c.MaxSubmissions)
+	}
+	return nil
+}
+
+// Chains is the loop that keeps chains going: observe, forecast, decide, act,
+// record. What it knows is in the store; it may be killed between any two steps,
+// and another one goes on.
+type Chains struct {
+	cfg     ChainsConfig
+	store   *store.Store
+	cluster *schedulers.Cluster
+	// recent are the instants of the submissions of the last hour.
+	recent []segue.Time
+}
+
+// NewChains returns the loop over the chains of a store, on a cluster. It alone
+// may work on them: see store.Store.Under.
+func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*Chains, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	return &Chains{cfg: cfg, store: s, cluster: cluster}, nil
+}
+
+// RunOnce goes once through all chains. What goes wrong with one does not keep
+// the others from going on; the error joins all that went wrong. While the
+// scheduler does not answer nothing is done at all.
+func (c *Chains) RunOnce(ctx context.Context) error {
+	// 1. Observe.
+	chains, err := c.store.Chains(ctx, store.ChainQuery{User: c.cfg.User, States: []segue.ChainState{segue.ChainActive, segue.ChainPaused}})
+	if err != nil || len(chains) == 0 {
+		return err
+	}
+	state, err := c.cluster.State(ctx)
+	if err != nil {
+		return fmt.Errorf("observe: %w", err)
+	}
+	var all []error
+	for _, chain := range chains {
+		if err := c.step(ctx, chain, state); err != nil {
+			c.cfg.Log.Warn("chain does not go on", "chain", chain.ID, "error", err)
+			all = append(all, fmt.Errorf("chain %s: %w", chain.ID, err))
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return errors.Join(all...)
+}
+
+// step takes one chain as far as it can go now.
+func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.State) error {
+	links, err := c.store.Links(ctx, chain.ID)
+	if err != nil {
+		return err
+	}
+	if links, err = c.follow(ctx, links); err != nil {
+		return err
+	}
+	v := view{chain: chain, links: links, now: c.cfg.Now(), exists: c.cfg.Exists}
+	if next, why := v.verdict(); next != chain.State {
+		c.cfg.Log.Info("chain has changed", "chain", chain.ID, "state", next.String(), "why", why)
+		return c.store.SetChainState(ctx, chain.ID, chain.State, next, why)
+	}
+	if job, ok := v.obsolete(); ok {
+		c.cfg.Log.Info("predecessor is stopped: its successor is ready", "chain", chain.ID, "job", job.String())
+		if err := c.cluster.Cancel(ctx, job); err != nil {
+			return err
+		}
+	}
+	if !v.maySubmit() {
+		return nil
+	}
+	// 2. and 3. Forecast and decide.
+	decision, err := c.decide(ctx, v, state)
+	if err != nil {
+		return err
+	}
+	if !decision.Submit {
+		last := v.latest()
+		return c.store.RecordDecision(ctx, store.Recorded{Chain: chain.ID, Number: last.Number + 1, Attempt: 1, Decision: decision})
+	}
+	// 4. and 5. Record and act: in this order, so that a submission that nobody
+	// remembers cannot be.
+	return c.submit(ctx, v, decision)
+}
+
+// decide asks whether to submit the next link, unless nothing runs: then it is
+// overdue.
+func (c *Chains) decide(ctx context.Context, v view, state schedulers.State) (segue.Decision, error) {
+	q := v.question()
+	if q.Remaining <= 0 {
+		return overdue(v, q), nil
+	}
+	decision, err := c.cfg.Decider.Decide(ctx, state, q)
+	if err != nil {
+		return segue.Decision{}, fmt.Errorf("decide: %w", err)
+	}
+	if lead := v.chain.Terms.MinLead; !decision.Submit && q.Remaining <= lead {
+		decision.Submit, decision.SubmitAt = true, decision.At
+		decision.Reason = fmt.Sprintf("Submit now: you asked for a lead of at least %s, and %s remain. %s", lead, q.Remaining.Truncate(time.Second), decision.Reason)
+	}
+	return decision, nil
+}
+
+// overdue is the decision where no link runs.
+func overdue(v view, q Question) segue.Decision {
+	last := v.latest()
+	reason := fmt.Sprintf("Submit now: link %d has ended.", last.Number)
+	switch {
+	case last.State == segue.LinkLost:
+		reason = fmt.Sprintf("Submit now: attempt %d at link %d made no job.", last.Attempt, last.Number)
+	case v.running() != nil:
+		reason = fmt.Sprintf("Submit now: link %d ends within the start-up time of the next one.", last.Number)
+	}
+	return segue.Decision{
+		At: v.now, Policy: "reactive", Request: q.Request, Remaining: q.Remaining, Prefer: q.Prefer, Submit: true, SubmitAt: v.now, Reason: reason,
+	}
+}
+
+// submit records the next link, submits it, and records what came of it.
+func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) error {
+	if err := c.throttle(v.now); err != nil {
+		return err
+	}
+	whole, err := c.store.Chain(ctx, v.chain.ID) // with what is replayed
+	if err != nil {
+		return err
+	}
+	link, err := c.store.NextLink(ctx, v.latest(), decision)
+	if err != nil {
+		return err
+	}
+	got, err := c.cluster.Submit(ctx, schedulers.Submission{
+		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: extra(whole, link, v.running()),
+	})
+	switch {
+	case errors.Is(err, schedulers.ErrAmbiguous):
+		return err // the next round looks for the token
+	case segue.KindOf(err) == segue.Invalid:
+		return errors.Join(err, c.lose(ctx, link), c.store.SetChainState(ctx, whole.ID, whole.State, segue.ChainPaused,
+			fmt.Sprintf("The scheduler refuses link %d: %v", link.Number, err)))
+	case err != nil:
+		return errors.Join(err, c.lose(ctx, link))
+	}
+	was := link.State
+	link.State, link.Job, link.Submitted = segue.LinkQueued, got.Job, c.cfg.Now()
+	c.cfg.Log.Info("link is submitted", "chain", whole.ID, "link", link.Number, "job", got.Job.String(), "reason", decision.Reason)
+	return c.store.UpdateLink(ctx, was, link)
+}
+
+func (c *Chains) lose(ctx context.Context, link segue.Link) error {
+	was := link.State
+	link.State, link.End = segue.LinkLost, c.cfg.Now()
+	return c.store.UpdateLink(ctx, was, link)
+}
+
+// throttle refuses a submission beyond what an hour may see.
+func (c *Chains) throttle(now segue.Time) error {
+	kept := c.recent[:0]
+	for _, at := range c.recent {
+		if now.Sub(at) < time.Hour {
+			kept = append(kept, at)
+		}
+	}
+	c.recent = kept
+	if len(c.recent) >= c.cfg.MaxSubmissions {
+		return segue.Errorf(segue.Unavailable, "%d links were submitted within an hour, which is the most", len(c.recent))
+	}
+	c.recent = append(c.recent, now)
+	return nil
+}
+
+// extra are the variables by which a link knows its chain.
+func extra(chain segue.Chain, link segue.Link, predecessor *segue.Link) []string {
+	vars := []string{"SEGUE_CHAIN=" + chain.ID, fmt.Sprintf("SEGUE_LINK=%d", link.Number), "SEGUE_TOKEN=" + link.Token()}
+	if predecessor != nil {
+		vars = append(vars, "SEGUE_PREDECESSOR="+predecessor.Job.String())
+	}
+	return vars
+}
