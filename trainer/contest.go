@@ -163,6 +163,7 @@ func (c *contest) addModel(costs []float64, m *learned.Model, episodes []Episode
 		return nil, err
 	}
 	Recalibrate(episodes, nil)
+	castDoubt(episodes)
 	contender, err := Guarded(m, "")
 	if err != nil {
 		return nil, err

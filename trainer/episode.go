@@ -19,6 +19,10 @@ type Episode struct {
 	Curve outcomes.Curve
 	// Forecasts holds, by forecaster, one forecast per lead of the curve.
 	Forecasts map[string][]segue.Forecast
+	// Doubts says at every lead why the forecasts that Foretell left are not to be
+	// trusted, by how earlier ones turned out (drift.Coverage): empty where they
+	// are, nil where nobody looked.
+	Doubts []string
 	// Features holds, on request, the features at every lead of the curve: one
 	// row of predictor.FeatureNames after the other.
 	Features []float32

@@ -3,13 +3,15 @@ package trainer
 import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy/learned"
+	"github.com/segue-project/segue/predictor/drift"
 	"github.com/segue-project/segue/predictor/waits"
 )
 
 // Guarded returns the contender that decides as `segue advise --model` does: by
-// the policy of that name, the default for an empty one, and where the features
-// are unlike those that training saw by learned.Planner. It reads the forecasts
-// that Foretell left in the episodes.
+// the policy of that name, the default for an empty one, and by learned.Planner
+// where the features are unlike those that training saw, or where forecasts have
+// not kept their word. It reads the forecasts that Foretell left in the episodes,
+// and the doubts of castDoubt.
 func Guarded(m *learned.Model, name string) (Contender, error) {
 	p, err := m.Policy(name)
 	if err != nil {
@@ -43,12 +45,34 @@ func (g guarded) Choose(e *Episode) ([]int, error) {
 		if looked != lead {
 			looked = lead
 			familiar, _ = g.model.Familiar(e.FeaturesAt(lead))
+			familiar = familiar && (e.Doubts == nil || e.Doubts[lead] == "")
 		}
 		if familiar {
 			return trained(lead, preference)
 		}
 		return learned.Planner(segue.Preference(preference)).Need(planner[lead]) >= e.Curve.Leads[lead]
 	}), nil
+}
+
+// castDoubt notes in the episodes, which Recalibrate has corrected, where their
+// forecasts are not to be trusted: by how those of earlier instants turned out, of
+// which the waits were known.
+func castDoubt(episodes []Episode) {
+	var band drift.Coverage
+	var outcomes []drift.Outcome
+	for _, t := range sorted(turnouts(episodes)) {
+		outcomes = append(outcomes, band.Outcome(t.Forecast, t.Wait, t.Known))
+	}
+	_ = inParallel(len(episodes), func() (func(i int) error, error) {
+		return func(i int) error {
+			e := &episodes[i]
+			e.Doubts = make([]string, len(e.Curve.Leads))
+			for k := range e.Doubts {
+				_, e.Doubts[k] = band.Check(outcomes, e.At(k))
+			}
+			return nil
+		}, nil
+	}) // which cannot fail
 }
 
 // trained returns what the model decides at a lead of the episode.

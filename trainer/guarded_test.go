@@ -61,6 +61,47 @@ func TestGuardedPolicyLeavesUnknownQueuesToThePlanner(t *testing.T) {
 	}
 }
 
+// Trees that always say five hours, on waits of twenty, are wrong every time: once
+// that shows, the planner decides.
+func TestGuardedPolicyLeavesBadForecastsToThePlanner(t *testing.T) {
+	t.Parallel()
+	model := toymodel.New(t, 5*hour, 3*hour, "moe-dqn")
+	guard, err := Guarded(model, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var episodes []Episode
+	for day := range 40 {
+		e := watchedEpisode(make([]float32, 20)...)
+		e.Curve.Submit, e.Curve.End = e.Curve.Submit.Add(time.Duration(day)*24*hour), e.Curve.End.Add(time.Duration(day)*24*hour)
+		for k, lead := range e.Curve.Leads {
+			e.Curve.Outcomes[k] = 20*hour - lead
+			for source, forecasts := range e.Forecasts {
+				e.Forecasts[source][k] = segue.NewForecast(e.At(k), source, forecasts[k].Waits)
+			}
+		}
+		episodes = append(episodes, *e)
+	}
+	castDoubt(episodes)
+	balanced := slices.Index(preferences, 4)
+	for _, tt := range []struct {
+		day, want int
+		doubt     string
+	}{
+		{5, 3, ""},
+		{39, 7, "0 % of the 112 waits of the last 28 days were within the forecast's 90 % quantile, want 87 to 93 %"},
+	} {
+		e := &episodes[tt.day]
+		chosen, err := guard.Choose(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Doubts[tt.want]; chosen[balanced] != tt.want || got != tt.doubt {
+			t.Errorf("on day %d it submits %d hours before the end, with the doubt %q; want %d, %q", tt.day, chosen[balanced], got, tt.want, tt.doubt)
+		}
+	}
+}
+
 // What a network decides in a backtest is what it decides when it is asked.
 func TestGuardedPolicyWithoutAProfileIsTheNetwork(t *testing.T) {
 	t.Parallel()

@@ -118,6 +118,7 @@ func withModels(ctx context.Context, trial evaluation.Trial, episodes []Episode,
 			return trial, nil, err
 		}
 		seen[i] = Recalibrate(episodes, earlier[i])
+		castDoubt(episodes)
 		if err := ForetellPublished(ctx, episodes, m.Published); err != nil {
 			return trial, nil, err
 		}

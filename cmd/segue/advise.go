@@ -89,7 +89,7 @@ func (f *adviseFlags) run(cmd *cobra.Command) error {
 	}
 	now := predictor.RecordedAt(h.Jobs, at, f.scheduler.Nodes)
 	now.Owner = f.user
-	d, err := f.advise(by, h.Jobs, now, q)
+	d, err := f.advise(cmd.Context(), by, h.Jobs, now, q)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/segue-project/segue"
@@ -50,12 +51,13 @@ func (f *adviseFlags) trained() (*provisioner.Trained, error) {
 	by := &provisioner.Trained{ID: manifest.ID, Model: model, Policy: f.policy}
 	for _, pair := range manifest.Pairs {
 		by.LongestLead = max(by.LongestLead, pair.Shape().Limit)
+		by.Pairs = append(by.Pairs, pair.Shape())
 	}
 	return by, nil
 }
 
 // advise asks the model, or the planner when there is none.
-func (f *adviseFlags) advise(by *provisioner.Trained, seen []segue.Job, now predictor.Present, q provisioner.Question) (segue.Decision, error) {
+func (f *adviseFlags) advise(ctx context.Context, by *provisioner.Trained, seen []segue.Job, now predictor.Present, q provisioner.Question) (segue.Decision, error) {
 	cfg, err := f.scheduler.Config()
 	if err != nil {
 		return segue.Decision{}, err
@@ -70,6 +72,9 @@ func (f *adviseFlags) advise(by *provisioner.Trained, seen []segue.Job, now pred
 	}
 	if network != nil && network.Spec.Kind == networks.Transformer {
 		by.History = predictor.RecordedWindow(seen, now.Snapshot.At, f.scheduler.Nodes, f.user)
+	}
+	if by.Doubt, err = provisioner.Doubt(ctx, *by, seen, now.Snapshot.At, cfg, monte); err != nil {
+		return segue.Decision{}, err
 	}
 	return provisioner.AdviseBy(*by, now, cfg, monte, q)
 }

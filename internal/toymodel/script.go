@@ -17,7 +17,7 @@ import (
 // "toymodel folder wait lead policies [feature most]". It forecasts that wait, and
 // its policies, separated by commas, submit when no more than the lead remains.
 // Training saw anything of every feature, but of that one at most so much. It was
-// trained in January 2023, on 4 nodes.
+// trained in January 2023, on 4 nodes, for pairs of 2 nodes and 12 hours.
 func Script(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || (len(args) != 4 && len(args) != 6) {
 		ts.Fatalf("usage: toymodel folder wait lead policies [feature most]")
@@ -38,6 +38,6 @@ func Script(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(models.Write(ts.MkAbs(args[0]), models.Manifest{
 		ID: path.Base(args[0]), Created: day(31), Version: "v0.2.0",
 		Trace: models.Trace{SHA256: strings.Repeat("ab", 32)}, Window: models.Window{From: day(1), Until: day(31)},
-		Cluster: models.Cluster{Nodes: 4}, Features: models.Features{Names: predictor.FeatureNames()},
+		Cluster: models.Cluster{Nodes: 4}, Pairs: []models.Pair{{Nodes: 2, LimitSeconds: 12 * 3600}}, Features: models.Features{Names: predictor.FeatureNames()},
 	}, Files(ts, m)))
 }

@@ -24,6 +24,9 @@ type Situation struct {
 	// History is the window of predictor.SummarySteps summaries, the oldest
 	// first. Only a transformer reads it.
 	History []float32
+	// Doubt says why the model's forecasts are not to be trusted, by how earlier
+	// ones turned out; empty when they are.
+	Doubt string
 	// LongestLead is the most that ever remained of a current link in training, 0
 	// for not known. With more than that remaining a network is not asked: there
 	// is time.
@@ -77,8 +80,8 @@ func TreesRule(prefer segue.Preference) policy.Rule {
 
 // Decide answers with the policy of that name, an empty one being the default,
 // within the safe envelope of policy.Enveloped. Where the features are unlike
-// those that training saw, the model stands aside: Planner decides, and the
-// reason says why.
+// those that training saw, or there is doubt of the forecasts, the model stands
+// aside: Planner decides, and the reason says why.
 func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
 	if s.Prefer == 0 {
 		s.Prefer = segue.Balanced
@@ -87,7 +90,11 @@ func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
 	if err != nil {
 		return segue.Decision{}, err
 	}
-	if familiar, why := m.Familiar(s.Features); !familiar {
+	familiar, why := m.Familiar(s.Features)
+	if familiar && s.Doubt != "" {
+		familiar, why = false, s.Doubt
+	}
+	if !familiar {
 		d := policy.Decide(Planner(s.Prefer), s.Situation)
 		d.Reason = strings.TrimSuffix(d.Reason, ".") + "; the model stands aside: " + why + "."
 		return d, nil

@@ -136,6 +136,32 @@ func TestModelStandsAsideWhereItNeverWas(t *testing.T) {
 	}
 }
 
+func TestModelStandsAsideWhereItsForecastsFail(t *testing.T) {
+	t.Parallel()
+	model := toymodel.New(t, 6*hour, 12*hour, "moe-dqn")
+	s := situation(10 * hour)
+	s.Doubt = "78 % of the 280 waits of the last 28 days were within the forecast's 90 % quantile, want 87 to 93 %"
+	d := decide(t, model, "", s)
+	if want := "; the model stands aside: " + s.Doubt + "."; d.Policy != "monte-carlo-quantile" || !strings.HasSuffix(d.Reason, want) {
+		t.Errorf("%s decides: %q; want the planner, and a reason that ends with %q", d.Policy, d.Reason, want)
+	}
+}
+
+// A model of one time limit is not asked of a job of a quite different one.
+func TestModelIsAskedOfSuchJobsAsItLearned(t *testing.T) {
+	t.Parallel()
+	model := toymodel.New(t, 6*hour, 12*hour, "moe-dqn")
+	model.Drift = toymodel.Drift("request.limit", 48, 48)
+	for limit, want := range map[float32]string{
+		48: "", 30: "", 96: "", 2: "request.limit is 2, training knew 48 only", 100: "request.limit is 100, training knew 48 only",
+	} {
+		ok, why := model.Familiar(toymodel.Features("request.limit", limit))
+		if why != want || ok != (want == "") {
+			t.Errorf("for a limit of %g h: %t, %q; want %q", limit, ok, why, want)
+		}
+	}
+}
+
 func TestDefaultPolicyAndUnknownNames(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -52,11 +52,28 @@ func (m *Model) Familiar(features []float32) (ok bool, why string) {
 	if m.Drift == nil {
 		return true, ""
 	}
+	if why := m.asked(features); why != "" {
+		return false, why
+	}
 	row := make([]float32, len(m.Drift.Features))
 	for i, f := range m.Drift.Features {
 		row[i] = features[featurePlaces[f.Name]]
 	}
 	return m.Drift.Check(row)
+}
+
+// asked returns what the request has of which training saw one value only, and
+// that is less than half or more than twice as much; empty for nothing. A queue
+// may be somewhat different, but a model that was trained for links of two days
+// says nothing of a job of two hours.
+func (m *Model) asked(features []float32) string {
+	for _, f := range m.Drift.Features {
+		v := float64(features[featurePlaces[f.Name]])
+		if strings.HasPrefix(f.Name, "request.") && f.Min == f.Max && f.Missing < 1 && (v < f.Min/2 || v > 2*f.Max) {
+			return fmt.Sprintf("%s is %.4g, training knew %.4g only", f.Name, v, f.Min)
+		}
+	}
+	return ""
 }
 
 // featurePlaces are the places of the features by name.

@@ -40,7 +40,9 @@ func (p *Profile) alone(row []float32) string {
 }
 
 // compare returns how far beyond the extremes of training v is, in widths of
-// the middle 99 %, and if that is more than the margin says so in words.
+// the middle 99 %, and if that is more than the margin says so in words. A
+// feature that was always the same has no width: only what never occurred, a 0,
+// and now does is told here. The rest is left to the joint distance.
 func (f *Range) compare(v, margin float64) (excess float64, why string) {
 	missing := math.IsNaN(v)
 	switch {
@@ -51,20 +53,21 @@ func (f *Range) compare(v, margin float64) (excess float64, why string) {
 	case f.Missing == 1:
 		return math.Inf(1), fmt.Sprintf("%s is %s, training never had it", f.Name, number(v))
 	}
+	if f.constant() {
+		if f.Min != 0 || v == 0 {
+			return 0, ""
+		}
+		return math.Inf(1), fmt.Sprintf("%s is %s, in training it was always 0", f.Name, number(v))
+	}
 	beyond := max(v-f.Max, f.Min-v)
 	if beyond <= margin*f.spread() {
 		return 0, ""
 	}
 	excess = beyond / f.spread() // infinite for a feature that hardly ever varied
-	switch {
-	case f.Min == f.Max:
-		why = fmt.Sprintf("%s is %s, in training it was always %s", f.Name, number(v), number(f.Min))
-	case v > f.Max:
-		why = fmt.Sprintf("%s is %s, training saw at most %s", f.Name, number(v), number(f.Max))
-	default:
-		why = fmt.Sprintf("%s is %s, training saw at least %s", f.Name, number(v), number(f.Min))
+	if v > f.Max {
+		return excess, fmt.Sprintf("%s is %s, training saw at most %s", f.Name, number(v), number(f.Max))
 	}
-	return excess, why
+	return excess, fmt.Sprintf("%s is %s, training saw at least %s", f.Name, number(v), number(f.Min))
 }
 
 // together compares the joint distance of a row with its limit.

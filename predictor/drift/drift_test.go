@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -59,13 +60,44 @@ func TestRowsAreComparedWithTraining(t *testing.T) {
 		"missing as it may be":      {[]float32{2000, 25, 3, nan, nan}, ""},
 		"a queue never seen":        {[]float32{9120, 0, 3, 9.9, nan}, "pending_node_hours is 9,120, training saw at most 3,998"},
 		"less than there can be":    {[]float32{0, -40, 3, 0, nan}, "free_nodes is -40, training saw at least 0"},
-		"other GPUs":                {[]float32{2000, 25, 4, 5, nan}, "gpus is 4, in training it was always 3"},
+		"a constant a little off":   {[]float32{2000, 25, 4, 5, nan}, ""},
+		"a constant many times off": {[]float32{2000, 25, 30, 5, nan}, "the features together are unlike training, gpus most: distance "},
 		"missing as never before":   {[]float32{2000, nan, 3, 5, nan}, "free_nodes is missing, training always had it"},
 		"known as never before":     {[]float32{2000, 25, 3, 5, 0}, "never is 0, training never had it"},
 		"infinite":                  {[]float32{inf, 25, 3, 5, nan}, "pending_node_hours is +Inf, training saw at most 3,998"},
 		"two at once":               {[]float32{9120, 200, 3, 5, nan}, "free_nodes is 200, training saw at most 50; 2 features are like that"},
 		"full queue and idle nodes": {[]float32{3900, 49, 3, 9.9, nan}, "the features together are unlike training, free_nodes most: distance "},
 		"another number of them":    {[]float32{2000, 25}, "there are 2 features, training had 5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ok, why := p.Check(tc.row)
+			if ok != (tc.want == "") || !strings.HasPrefix(why, tc.want) || ok != (why == "") {
+				t.Errorf("got %v, %q; want %q", ok, why, tc.want)
+			}
+		})
+	}
+}
+
+// What a cluster never had and now has is told however little it is; what it
+// always had the same may be somewhat different elsewhere.
+func TestFeaturesThatNeverVaried(t *testing.T) {
+	t.Parallel()
+	var rows []float32
+	for i := range 200 {
+		rows = append(rows, float32(i), 0, 1.0/3, 48)
+	}
+	p := fit(t, rows, []string{"pending", "gpu_parts", "third", "limit"})
+	for name, tc := range map[string]struct {
+		row  []float32
+		want string
+	}{
+		"as ever":                    {[]float32{100, 0, 1.0 / 3, 48}, ""},
+		"a first job on part of one": {[]float32{100, 0.02, 1.0 / 3, 48}, "gpu_parts is 0.02, in training it was always 0"},
+		"less than the limit":        {[]float32{100, 0, 1.0 / 3, 30}, ""},
+		"both constants a bit off":   {[]float32{100, 0, 0.4, 40}, ""},
+		"ten times the limit":        {[]float32{100, 0, 1.0 / 3, 480}, "the features together are unlike training, limit most: distance "},
+		"no limit at all":            {[]float32{100, 0, 1.0 / 3, float32(math.Inf(1))}, "the features together are unlike training, "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,28 +235,69 @@ func TestRowsThatCannotBeFittedAreRefused(t *testing.T) {
 	}
 }
 
+// outcomes are so many a day for 28 days, of which a share is within as within says
+// by day.
+func outcomes(perDay int, within func(day int) float64) []drift.Outcome {
+	var list []drift.Outcome
+	for day := range 28 {
+		for i := range perDay {
+			list = append(list, drift.Outcome{
+				Known: segue.Seconds(int64(day)*86400 + int64(i)*86400/int64(perDay) + 1), Within: within(day),
+			})
+		}
+	}
+	return list
+}
+
 func TestCoverageOutsideItsBandIsNamed(t *testing.T) {
 	t.Parallel()
+	always := func(share float64) func(int) float64 { return func(int) float64 { return share } }
 	for name, tc := range map[string]struct {
-		band             drift.Coverage
-		within, outcomes int
-		want             string
+		band     drift.Coverage
+		outcomes []drift.Outcome
+		want     string
 	}{
-		"as it says":         {drift.Coverage{}, 180, 200, ""},
-		"at the lower bound": {drift.Coverage{}, 870, 1000, ""},
-		"too few outcomes":   {drift.Coverage{}, 0, 199, ""},
-		"too bold":           {drift.Coverage{}, 156, 200, "78.0 % of the last 200 waits were within the forecast's 90 % quantile, want 87 to 93 %"},
-		"too timid":          {drift.Coverage{}, 196, 200, "98.0 % of the last 200 waits were within the forecast's 90 % quantile, want 87 to 93 %"},
-		"of the median":      {drift.Coverage{Level: 0.5, MinOutcomes: 10}, 9, 10, "90.0 % of the last 10 waits were within the forecast's 50 % quantile, want 47 to 53 %"},
+		"as it says":           {drift.Coverage{}, outcomes(10, always(0.9)), ""},
+		"at the lower bound":   {drift.Coverage{}, outcomes(10, always(0.87)), ""},
+		"too few outcomes":     {drift.Coverage{}, outcomes(1, always(0)), ""},
+		"too bold":             {drift.Coverage{}, outcomes(10, always(0.78)), "78 % of the 280 waits of the last 28 days were within the forecast's 90 % quantile, want 87 to 93 %"},
+		"too timid":            {drift.Coverage{}, outcomes(10, always(0.98)), "98 % of the 280 waits of the last 28 days were within the forecast's 90 % quantile, want 87 to 93 %"},
+		"of the median":        {drift.Coverage{Level: 0.5}, outcomes(10, always(0.9)), "90 % of the 280 waits of the last 28 days were within the forecast's 50 % quantile, want 47 to 53 %"},
+		"one bad week":         {drift.Coverage{}, outcomes(10, func(day int) float64 { return map[bool]float64{true: 0.4, false: 0.9}[day/7 == 2] }), ""},
+		"bad ever since":       {drift.Coverage{}, outcomes(10, func(day int) float64 { return map[bool]float64{true: 0.4, false: 0.9}[day >= 8] }), "54 % of the 280 waits "},
+		"known later":          {drift.Coverage{Window: 14 * 24 * time.Hour, Block: 24 * time.Hour}, outcomes(10, func(day int) float64 { return float64(1 - day/14) }), "0 % of the 140 waits "},
+		"longer ago than that": {drift.Coverage{Window: 7 * 24 * time.Hour, Block: 24 * time.Hour}, outcomes(10, func(day int) float64 { return map[bool]float64{true: 0, false: 0.9}[day < 21] }), ""},
+		"three blocks of days": {drift.Coverage{Window: 12 * 24 * time.Hour}, outcomes(100, always(0)), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ok, why := tc.band.Check(tc.within, tc.outcomes)
-			if ok != (tc.want == "") || why != tc.want {
+			ok, why := tc.band.Check(tc.outcomes, segue.Seconds(28*86400))
+			if ok != (tc.want == "") || !strings.HasPrefix(why, tc.want) || ok != (why == "") {
 				t.Errorf("got %v, %q; want %q", ok, why, tc.want)
 			}
 		})
 	}
+}
+
+// Of waits that are as the forecasts say, a share of the level is within, also
+// where the same wait comes again and again.
+func TestOutcomesOfRightForecastsAreWithinAsOftenAsTheySay(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var waits []time.Duration
+		for range rapid.IntRange(1, 40).Draw(t, "waits") {
+			waits = append(waits, time.Duration(rapid.IntRange(0, 5).Draw(t, "wait"))*time.Hour)
+		}
+		level := rapid.Float64Range(0.05, 0.95).Draw(t, "level")
+		f := segue.NewForecast(0, "test", waits)
+		sum := 0.0
+		for _, wait := range waits {
+			sum += drift.Coverage{Level: level}.Outcome(f, wait, 0).Within
+		}
+		if got := sum / float64(len(waits)); math.Abs(got-level) > 1e-9 {
+			t.Fatalf("a share of %g of the waits is within the %g quantile", got, level)
+		}
+	})
 }
 
 func FuzzRead(f *testing.F) {

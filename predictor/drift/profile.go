@@ -106,10 +106,20 @@ func triangle(n int) int { return n * (n + 1) / 2 }
 // spread returns the width of the middle 99 %.
 func (f *Range) spread() float64 { return f.High - f.Low }
 
-// standardise returns (x-mean)/sd; 0 for a missing value or a feature that
-// never varied.
+// constant reports whether training saw one value of the feature only.
+func (f *Range) constant() bool { return f.Min == f.Max && f.Missing < 1 }
+
+// standardise returns (x-mean)/sd; 0 for a missing value. A feature that was
+// always the same is measured in units of its own size, for want of another one:
+// 1 is twice as much. One that was always 0 is told alone.
 func (f *Range) standardise(x float32) float64 {
-	if v := float64(x); !math.IsNaN(v) && f.SD > 0 {
+	v := float64(x)
+	switch {
+	case math.IsNaN(v):
+		return 0
+	case f.constant() && f.Min != 0:
+		return (v - f.Min) / math.Abs(f.Min)
+	case !f.constant() && f.SD > 0:
 		return (v - f.Mean) / f.SD
 	}
 	return 0
