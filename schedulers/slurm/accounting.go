@@ -1,0 +1,163 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers"
+)
+
+// Status asks sacct for jobs, which it knows by accounting. Without accounting it
+// knows nothing.
+func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobID]schedulers.Status, error) {
+	caps, err := d.Capabilities(ctx)
+	if err != nil || !caps.Accounting || len(jobs) == 0 {
+		return nil, err
+	}
+	var list []string
+	for _, id := range jobs {
+		list = append(list, id.String())
+	}
+	// All records of requeued jobs: the last one counts, while without -D the first
+	// may be shown for good.
+	const fields = "JobID,State,Submit,Start,End,ExitCode,Timelimit"
+	out, err := d.run(ctx, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--format="+fields, "--jobs="+strings.Join(list, ","))
+	if err != nil {
+		return nil, err
+	}
+	known := map[segue.JobID]schedulers.Status{}
+	restarts := map[segue.JobID]int{}
+	for line := range strings.Lines(string(out)) {
+		id, s, err := accounted(strings.Split(strings.TrimRight(line, "\n"), "|"))
+		if err != nil {
+			continue // a banner, or a record that nobody can read: the job stays unknown
+		}
+		if before, ok := known[id]; ok {
+			restarts[id]++
+			if s.Submit < before.Submit {
+				continue
+			}
+		}
+		known[id] = s
+	}
+	for id, n := range restarts {
+		s := known[id]
+		s.Restarts = n
+		known[id] = s
+	}
+	return known, nil
+}
+
+// accounted reads a record of sacct.
+func accounted(f []string) (segue.JobID, schedulers.Status, error) {
+	var s schedulers.Status
+	if len(f) != 7 {
+		return segue.JobID{}, s, fmt.Errorf("%d fields, want 7", len(f))
+	}
+	id, err := segue.ParseJobID(f[0])
+	if err != nil {
+		return id, s, err
+	}
+	s.State = segue.ParseJobState(f[1])
+	if s.Submit, err = instant(f[2]); err != nil {
+		return id, s, err
+	}
+	if s.Start, err = instant(f[3]); err != nil {
+		return id, s, err
+	}
+	if s.End, err = instant(f[4]); err != nil {
+		return id, s, err
+	}
+	s.ExitCode, s.Signal = exitStatus(f[5])
+	most, err := limit(f[6])
+	if err != nil {
+		return id, s, err
+	}
+	if s.State == segue.Running && s.Start.Known() && most != segue.Unlimited {
+		s.End = s.Start.Add(most)
+	}
+	s.Life = schedulers.LifeOf(s.State)
+	return id, s, nil
+}
+
+// FindByToken looks for the token in the comments of the jobs that Slurm still
+// shows and, where there is accounting, in those and the command lines of all
+// that it remembers. Without accounting it can only be sure of what was submitted
+// within MinJobAge.
+func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error) {
+	caps, err := d.Capabilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	state, err := d.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []segue.JobID
+	for _, j := range state.Jobs {
+		if t, _, _, _, ok := segue.FindToken(j.Comment); ok && t == token {
+			found = append(found, j.ID)
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	if !caps.TokenSearch {
+		age, err := d.remembers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if d.cfg.Now().Sub(since) > age {
+			return nil, segue.Errorf(segue.Unavailable, "without accounting Slurm forgets jobs %s after their end: whether %s was one cannot be told", segue.FormatLimit(age), token)
+		}
+		return nil, nil
+	}
+	out, err := d.run(ctx, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--format=JobID,Comment,SubmitLine",
+		"--starttime="+since.Std().UTC().Format("2006-01-02T15:04:05"))
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		number, rest, _ := strings.Cut(line, "|")
+		id, err := segue.ParseJobID(number)
+		if err != nil || !carries(rest, token) || slices.Contains(found, id) {
+			continue
+		}
+		found = append(found, id)
+	}
+	return found, nil
+}
+
+// carries reports whether a text holds the token itself, not a longer one that
+// begins like it.
+func carries(text, token string) bool {
+	for {
+		i := strings.Index(text, token)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(token):]
+		if text == "" || text[0] < '0' || text[0] > '9' {
+			return true
+		}
+	}
+}
+
+// remembers returns how long Slurm shows a job after its end (MinJobAge).
+func (d *Driver) remembers(ctx context.Context) (time.Duration, error) {
+	out, err := d.run(ctx, "scontrol", "show", "config")
+	if err != nil {
+		return 0, err
+	}
+	seconds, _, _ := strings.Cut(parseConfig(out)["MinJobAge"], " ")
+	n, err := strconv.Atoi(seconds)
+	if err != nil {
+		return 0, segue.Errorf(segue.Unavailable, "scontrol show config: MinJobAge is %q, want a number of seconds", seconds)
+	}
+	return time.Duration(n) * time.Second, nil
+}

@@ -1,0 +1,175 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers"
+)
+
+// Fields are separated by the ASCII unit separator and records by the record
+// separator, which no name or comment holds unless on purpose.
+const (
+	unit   = "\x1f"
+	record = "\x1e"
+)
+
+// queueFields are what squeue is asked for. Free text comes last, so that a
+// separator in it spoils nothing else.
+var queueFields = []string{
+	"JobArrayID", "State", "UserName", "Account", "Partition", "QOS", "NumNodes", "TimeLimit", "SubmitTime", "EligibleTime",
+	"StartTime", "EndTime", "PriorityLong", "Reason", "tres-alloc", "NodeList", "Requeue", "RestartCnt", "exit_code", "Name", "Comment",
+}
+
+// nodeFields are what sinfo is asked for: a record for every node and partition.
+var nodeFields = []string{"NodeList", "PartitionName", "StateComplete", "Gres"}
+
+// format returns the value of --Format that asks for fields without padding.
+func format(fields []string) string {
+	var b strings.Builder
+	for i, f := range fields {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(f + ":0" + map[bool]string{true: record, false: unit}[i == len(fields)-1])
+	}
+	return b.String()
+}
+
+// State asks squeue and sinfo, one question each. Jobs that have ended and are
+// still remembered are in it too, with their state.
+func (d *Driver) State(ctx context.Context) (schedulers.State, error) {
+	s := schedulers.State{At: d.cfg.Now()}
+	jobs, err := d.run(ctx, "squeue", "--noheader", "--array", "--all", "--states=all", "--Format="+format(queueFields))
+	if err != nil {
+		return s, err
+	}
+	nodes, err := d.run(ctx, "sinfo", "--noheader", "--Node", "--all", "--Format="+format(nodeFields))
+	if err != nil {
+		return s, err
+	}
+	if err := records(jobs, len(queueFields), &s, func(f []string) error { return addJob(&s, f) }); err != nil {
+		return s, fmt.Errorf("squeue: %w", err)
+	}
+	if err := records(nodes, len(nodeFields), &s, func(f []string) error { return addNode(&s, f) }); err != nil {
+		return s, fmt.Errorf("sinfo: %w", err)
+	}
+	if len(s.Nodes) == 0 {
+		return s, segue.Errorf(segue.Unavailable, "sinfo shows no node: %s", excerpt(nodes))
+	}
+	return s, nil
+}
+
+// maxProblems bounds how many bad records are told.
+const maxProblems = 5
+
+// records hands out the fields of every record of an answer. Records that cannot
+// be read are skipped and counted; text before the first record (a site's
+// banner) is dropped; an answer that ends within a record is an error.
+func records(out []byte, fields int, s *schedulers.State, use func(f []string) error) error {
+	text := string(out)
+	whole := strings.TrimRight(text, " \r\n")
+	if whole != "" && !strings.HasSuffix(whole, record) {
+		return segue.Errorf(segue.Unavailable, "the answer is not whole: it ends with %s", excerpt([]byte(whole[max(0, len(whole)-40):])))
+	}
+	for rec := range strings.SplitSeq(whole, record) {
+		if rec = strings.TrimLeft(rec, "\r\n"); rec == "" {
+			continue
+		}
+		f := strings.SplitN(rec, unit, fields)
+		if len(f) == fields {
+			if i := strings.LastIndexByte(f[0], '\n'); i >= 0 {
+				f[0] = f[0][i+1:]
+			}
+		}
+		err := fmt.Errorf("%d fields, want %d", len(f), fields)
+		if len(f) == fields {
+			err = use(f)
+		}
+		if err != nil {
+			s.Skipped++
+			if len(s.Problems) < maxProblems {
+				s.Problems = append(s.Problems, fmt.Sprintf("%s: %v", excerpt([]byte(rec)), err))
+			}
+		}
+	}
+	return nil
+}
+
+// addJob adds a record of squeue.
+func addJob(s *schedulers.State, f []string) error {
+	id, err := segue.ParseJobID(f[0])
+	if err != nil {
+		return err
+	}
+	j := schedulers.Job{Name: text(f[19]), Comment: text(f[20]), Requeueable: f[16] == "1" || f[16] == "yes"}
+	j.ID = id
+	if j.State = segue.ParseJobState(f[1]); j.State == segue.StateUnknown {
+		j.State = passing(f[1])
+	}
+	j.User, j.Account, j.Partition, j.QOS, j.Reason = text(f[2]), text(f[3]), text(f[4]), text(f[5]), text(f[13])
+	if j.Request.Nodes, err = strconv.Atoi(f[6]); err != nil {
+		return fmt.Errorf("nodes %q", f[6])
+	}
+	if j.Limit, err = limit(f[7]); err != nil {
+		return err
+	}
+	for i, at := range []*segue.Time{&j.Submit, &j.Eligible, &j.Start, &j.EndTime} {
+		if *at, err = instant(f[8+i]); err != nil {
+			return err
+		}
+	}
+	j.Priority, _ = strconv.ParseInt(f[12], 10, 64)
+	if gpus := gpusOf(f[14]); j.Request.Nodes > 0 {
+		j.GPUsPerNode = (gpus + j.Request.Nodes - 1) / j.Request.Nodes
+	}
+	j.Nodes = hosts(text(f[15]))
+	j.Restarts, _ = strconv.Atoi(f[17])
+	j.ExitCode, j.Signal = exitStatus(f[18])
+	if j.State == segue.Pending { // squeue shows when it is expected to start
+		j.Start, j.EndTime = segue.NoTime, segue.NoTime
+	}
+	s.Jobs = append(s.Jobs, j)
+	return nil
+}
+
+// passing returns the state of a job on its way between states: it is still
+// there.
+func passing(state string) segue.JobState {
+	switch strings.ToUpper(state) {
+	case "CONFIGURING", "COMPLETING", "SIGNALING", "STAGE_OUT", "RESIZING", "STOPPED":
+		return segue.Running
+	case "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD":
+		return segue.Requeued
+	}
+	return segue.StateUnknown
+}
+
+// addNode adds a record of sinfo: a node has one for every partition.
+func addNode(s *schedulers.State, f []string) error {
+	if f[0] == "" {
+		return fmt.Errorf("a node without a name")
+	}
+	partition := strings.TrimSuffix(f[1], "*")
+	if n := len(s.Nodes); n > 0 && s.Nodes[n-1].Name == f[0] {
+		s.Nodes[n-1].Partitions = append(s.Nodes[n-1].Partitions, partition)
+		return nil
+	}
+	state := strings.ToLower(f[2])
+	base, flags := state, ""
+	if i := strings.IndexAny(state, "+*~#!%$@^-"); i > 0 {
+		base, flags = state[:i], state[i:]
+	}
+	node := schedulers.Node{Name: f[0], Partitions: []string{partition}, GPUs: gpusOfGres(f[3])}
+	switch base {
+	case "idle", "allocated", "mixed", "completing", "planned", "blocked":
+		node.InService = !strings.ContainsAny(flags, "*$@^!%~#") && !strings.Contains(flags, "drain") && !strings.Contains(flags, "maint") &&
+			!strings.Contains(flags, "down") && !strings.Contains(flags, "fail") && !strings.Contains(flags, "not_responding") && !strings.Contains(flags, "power")
+	}
+	node.Idle = node.InService && (base == "idle" || base == "planned") && !strings.Contains(flags, "completing")
+	s.Nodes = append(s.Nodes, node)
+	return nil
+}

@@ -1,0 +1,157 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// Command is one command to run.
+type Command struct {
+	Argv  []string
+	Env   []string
+	Dir   string
+	Stdin []byte
+	// As, when not nil, says of whose process the command is to look like a child.
+	As *Process
+}
+
+// Process is what a command inherits from the one that starts it.
+type Process struct {
+	Umask  uint32
+	Limits []segue.ResourceLimit
+}
+
+// wrap returns the command line that runs argv with the umask and the soft limits
+// of the process. It takes programs that every Linux has (util-linux, sh), since
+// neither can be set for a child alone.
+func (p *Process) wrap(argv []string) []string {
+	wrapped := []string{"prlimit"}
+	for _, l := range p.Limits {
+		soft := "unlimited"
+		if l.Soft != math.MaxUint64 {
+			soft = strconv.FormatUint(l.Soft, 10)
+		}
+		wrapped = append(wrapped, "--"+strings.ToLower(l.Name)+"="+soft+":")
+	}
+	if len(p.Limits) == 0 {
+		wrapped = nil
+	}
+	script := fmt.Sprintf(`umask %04o && exec "$0" "$@"`, p.Umask&0o777)
+	return slices.Concat(wrapped, []string{"sh", "-c", script}, argv)
+}
+
+// Result is what a command left. Code is its exit code, -1 when a signal ended it.
+type Result struct {
+	Stdout, Stderr []byte
+	Code           int
+}
+
+// Runner runs a command to its end. Its error says that the command could not be
+// run, or was given up because ctx ended; a code other than 0 is no error.
+type Runner func(ctx context.Context, c Command) (Result, error)
+
+// grace is how long a command that was told to end may take for it.
+const grace = 5 * time.Second
+
+func runCommand(ctx context.Context, c Command) (Result, error) {
+	argv := c.Argv
+	if c.As != nil {
+		argv = c.As.wrap(argv)
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay, cmd.Stdin = c.Env, c.Dir, grace, bytes.NewReader(c.Stdin)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	r := Result{stdout.Bytes(), stderr.Bytes(), cmd.ProcessState.ExitCode()}
+	if _, exited := errors.AsType[*exec.ExitError](err); exited && ctx.Err() == nil {
+		err = nil
+	}
+	return r, err
+}
+
+// changesOutput are the beginnings of variables by which users change what
+// Slurm's commands print, or what they are asked about.
+var changesOutput = []string{"SQUEUE_", "SINFO_", "SACCT_", "SCONTROL_", "SCANCEL_", "SLURM_TIME_FORMAT=", "SLURM_CLUSTERS=", "SLURM_DEBUG", "TZ=", "LC_ALL=", "LANG="}
+
+// environment returns the environment in which Slurm's answers are asked for.
+func (d *Driver) environment() []string {
+	var env []string
+next:
+	for _, kv := range d.cfg.Env {
+		for _, prefix := range changesOutput {
+			if strings.HasPrefix(kv, prefix) {
+				continue next
+			}
+		}
+		env = append(env, kv)
+	}
+	return append(env, "SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C")
+}
+
+// run runs one of Slurm's commands and returns what it printed, or an error of
+// the kind that its message tells.
+func (d *Driver) run(ctx context.Context, argv ...string) ([]byte, error) {
+	r, err := d.cfg.Run(ctx, Command{Argv: argv, Env: d.environment()})
+	if err != nil {
+		return nil, segue.Errorf(segue.Unavailable, "%s: %w: %s", argv[0], err, excerpt(r.Stderr))
+	}
+	if r.Code < 0 {
+		return nil, segue.Errorf(segue.Unavailable, "%s was killed: %s", argv[0], excerpt(r.Stderr))
+	}
+	if r.Code != 0 {
+		return nil, segue.Errorf(kindOf(string(r.Stderr)), "%s: exit code %d: %s", argv[0], r.Code, excerpt(r.Stderr))
+	}
+	// Some commands complain and exit with 0 all the same.
+	if kind := kindOf(string(r.Stderr)); kind == segue.Unavailable {
+		return nil, segue.Errorf(kind, "%s: %s", argv[0], excerpt(r.Stderr))
+	}
+	return r.Stdout, nil
+}
+
+// noAnswer are the messages of commands that did not hear from the controller
+// or the accounting, or not in time.
+var noAnswer = []string{
+	"Unable to contact slurm controller", "Socket timed out", "Connection refused", "Connection timed out", "Connection reset",
+	"Zero Bytes were transmitted", "Slurm backup controller in standby mode", "Transport endpoint is not connected",
+	"Problem talking to the database", "slurm_persist_conn_open", "Munge encode failed", "Munge decode failed", "Resource temporarily unavailable",
+	"Unable to establish", "Slurmctld is not running", "Protocol authentication error", "Network is unreachable", "No route to host",
+}
+
+// kindOf returns the kind of error that a message of Slurm's tells.
+func kindOf(message string) segue.Kind {
+	for _, m := range noAnswer {
+		if strings.Contains(message, m) {
+			return segue.Unavailable
+		}
+	}
+	switch {
+	case strings.Contains(message, "Invalid job id"), strings.Contains(message, "does not exist"):
+		return segue.NotFound
+	case strings.Contains(message, "already finished"), strings.Contains(message, "already completing or completed"):
+		return segue.Conflict
+	case strings.Contains(message, "denied"), strings.Contains(message, "Invalid"):
+		return segue.Invalid
+	}
+	return segue.Other
+}
+
+// excerpt returns the first lines of a message on one line.
+func excerpt(b []byte) string {
+	const most = 300
+	s := strings.Join(strings.Fields(string(b)), " ")
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return fmt.Sprintf("%q", s)
+}

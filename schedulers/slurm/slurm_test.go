@@ -1,0 +1,49 @@
+package slurm_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/slurmtest"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/schedulertest"
+	"github.com/segue-project/segue/schedulers/slurm"
+)
+
+// job returns the submission of a job of a script.
+func job(t *testing.T, s *slurmtest.Slurm, dir string) func(nodes int, limit, run time.Duration, exitCode int) schedulers.Submission {
+	t.Helper()
+	return func(nodes int, limit, run time.Duration, exitCode int) schedulers.Submission {
+		minutes := max(1, int(limit.Minutes()))
+		return schedulers.Submission{Submission: segue.Submission{
+			Args:     []string{fmt.Sprintf("--nodes=%d", nodes), "--gres=gpu:4", fmt.Sprintf("--time=%d", minutes), "-o/dev/null", "train.sh"},
+			ScriptAt: 4,
+			Script:   fmt.Appendf(nil, "#!/bin/sh\nsleep %g\nexit %d\n", run.Seconds(), exitCode),
+			Env:      s.Env, Dir: dir, Umask: 0o22,
+		}}
+	}
+}
+
+// The conformance suite on a real Slurm, with slurmdbd and without: what a user
+// has on a cluster of either kind.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for name, accounting := range map[string]bool{"with accounting": true, "without accounting": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := slurmtest.Start(t, slurmtest.Config{
+				Nodes: 2, Accounting: accounting, Extra: []string{"EnforcePartLimits=ALL"}, // what is too large is refused, and does not wait for ever
+			})
+			d := slurm.New(slurm.Config{Env: s.Env})
+			caps, err := d.Capabilities(t.Context())
+			if err != nil || caps.Accounting != accounting || caps.Cluster != "segue" {
+				t.Errorf("capabilities %+v, %v; want accounting %t of cluster segue", caps, err, accounting)
+			}
+			schedulertest.Run(t, schedulertest.Harness{
+				Driver: d, Nodes: 2, CoarseLimits: true, Job: job(t, s, t.TempDir()), Pass: time.Sleep,
+			})
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch"
+)
+
+// Submit runs sbatch once, as it was run for the submission before: the same
+// arguments, environment, folder, umask and limits. The token goes into the
+// comment, after the user's own.
+func (d *Driver) Submit(ctx context.Context, s schedulers.Submission) (schedulers.Submitted, error) {
+	path, done, err := d.spooled(s.Submission)
+	if err != nil {
+		return schedulers.Submitted{}, err
+	}
+	defer done()
+	launch, err := sbatch.Later(s.Submission, s.Token, s.Extra, path)
+	if err != nil {
+		return schedulers.Submitted{}, err
+	}
+	r, err := d.cfg.Run(ctx, Command{
+		Argv: append([]string{d.cfg.Sbatch}, launch.Args...), Env: launch.Env, Dir: launch.Dir, Stdin: launch.Stdin,
+		As: &Process{Umask: launch.Umask, Limits: launch.Limits},
+	})
+	if err != nil {
+		return schedulers.Submitted{}, segue.Errorf(segue.Unavailable, "sbatch: %w: %w", schedulers.ErrAmbiguous, err)
+	}
+	if r.Code != 0 {
+		return schedulers.Submitted{}, refusal(r)
+	}
+	job, _, ok := sbatch.Answer(r.Stdout, true)
+	if !ok {
+		return schedulers.Submitted{}, segue.Errorf(segue.Unavailable, "sbatch: %w: it printed %s", schedulers.ErrAmbiguous, excerpt(r.Stdout))
+	}
+	return schedulers.Submitted{Job: job, Says: strings.TrimSpace(string(r.Stdout))}, nil
+}
+
+// spooled writes the script of a submission to a file of the name that it had,
+// which is the default of the job's name. done removes it.
+func (d *Driver) spooled(s segue.Submission) (path string, done func(), err error) {
+	name := sbatch.ScriptName(s)
+	if name == "" {
+		return "", func() {}, nil
+	}
+	dir, err := os.MkdirTemp(d.cfg.Spool, "segue-submit-")
+	if err != nil {
+		return "", nil, fmt.Errorf("spool the script: %w", err)
+	}
+	done = func() { _ = os.RemoveAll(dir) }
+	path = filepath.Join(dir, name)
+	if err := os.WriteFile(path, s.Script, 0o600); err != nil {
+		done()
+		return "", nil, fmt.Errorf("spool the script: %w", err)
+	}
+	return path, done, nil
+}
+
+// refusal returns the error of a submission that failed.
+func refusal(r Result) error {
+	message := string(r.Stderr)
+	switch {
+	case sbatch.Doubtful(r.Stderr), kindOf(message) == segue.Unavailable, r.Code < 0:
+		return segue.Errorf(segue.Unavailable, "sbatch: %w: exit code %d: %s", schedulers.ErrAmbiguous, r.Code, excerpt(r.Stderr))
+	case temporary(message):
+		return segue.Errorf(segue.Unavailable, "sbatch: exit code %d: %s", r.Code, excerpt(r.Stderr))
+	}
+	return segue.Errorf(segue.Invalid, "sbatch: exit code %d: %s", r.Code, excerpt(r.Stderr))
+}
+
+// temporary reports whether a refusal may pass: limits on how much a user or an
+// account may have in the queue.
+func temporary(message string) bool {
+	for _, m := range []string{
+		"Job violates accounting/QOS policy", "job submit limit", "Slurm temporarily unable to accept job",
+		"Requested partition configuration not available now", "too many jobs", "Too many jobs",
+	} {
+		if strings.Contains(message, m) {
+			return true
+		}
+	}
+	return false
+}
