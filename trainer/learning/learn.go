@@ -185,12 +185,12 @@ func (c Config) train(ctx context.Context, name string, streams []trainer.Stream
 	var err error
 	if r.gradient {
 		result, err = libtorch.TrainPG(ctx, spec, train, valid, libtorch.PGConfig{
-			Seed: c.Seed, Steps: (steps + 49) / 50, Decay: decay, Checkpoint: checkpoint, Resume: c.Resume,
+			Common: libtorch.Common{Seed: c.Seed, Steps: (steps + 49) / 50, Decay: decay, Checkpoint: checkpoint, Resume: c.Resume},
 		}, progress)
 	} else {
-		result, err = libtorch.TrainDQN(ctx, spec, train, valid, libtorch.DQNConfig{
-			Seed: c.Seed, Steps: steps, LearningRate: learningRate, Decay: decay, NStep: nStep, Batch: batch, Checkpoint: checkpoint, Resume: c.Resume,
-		}, progress)
+		result, err = libtorch.TrainDQN(ctx, spec, train, valid, libtorch.DQNConfig{NStep: nStep, Common: libtorch.Common{
+			Seed: c.Seed, Steps: steps, LearningRate: learningRate, Decay: decay, Batch: batch, Checkpoint: checkpoint, Resume: c.Resume,
+		}}, progress)
 	}
 	if err != nil {
 		return Training{}, learned.Policy{}, err

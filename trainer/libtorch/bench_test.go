@@ -33,8 +33,8 @@ func BenchmarkDQNStep(b *testing.B) {
 		b.Run(fmt.Sprintf("%s-%d", spec.Kind, spec.ExpertCount()), func(b *testing.B) {
 			defer onOneThread()()
 			table := randomTable(rand.New(rand.NewPCG(1, 2)), spec, 200, 49)
-			cfg := DQNConfig{Device: "cpu"}.withDefaults()
-			l, err := newLearner(spec, &table, &table, cfg.common(), cfg.Device)
+			cfg := DQNConfig{Common: Common{Device: "cpu"}}.withDefaults()
+			l, err := newLearner(spec, &table, &table, cfg.Common)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -53,8 +53,8 @@ func BenchmarkPGStep(b *testing.B) {
 		b.Run(fmt.Sprintf("%s-%d", spec.Kind, spec.ExpertCount()), func(b *testing.B) {
 			defer onOneThread()()
 			table := randomTable(rand.New(rand.NewPCG(1, 2)), spec, 200, 49)
-			cfg := PGConfig{Device: "cpu"}.withDefaults()
-			l, err := newLearner(spec, &table, &table, cfg.common(), cfg.Device)
+			cfg := PGConfig{Common: Common{Device: "cpu"}}.withDefaults()
+			l, err := newLearner(spec, &table, &table, cfg.Common)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -34,7 +34,7 @@ const checkpointKey = "segue-training"
 
 // save writes the training as it stands, atomically.
 func (l *learner) save(extra map[string][]float32) error {
-	if l.checkpoint == "" {
+	if l.Checkpoint == "" {
 		return nil
 	}
 	random, err := l.source.MarshalBinary()
@@ -49,7 +49,7 @@ func (l *learner) save(extra map[string][]float32) error {
 	for name, data := range l.arrays(extra) {
 		tensors[name] = safetensors.Tensor{Shape: []int{len(data)}, Data: data}
 	}
-	if err := replaceFile(l.checkpoint, safetensors.Encode(tensors, map[string]string{checkpointKey: string(text)})); err != nil {
+	if err := replaceFile(l.Checkpoint, safetensors.Encode(tensors, map[string]string{checkpointKey: string(text)})); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	return nil
@@ -67,10 +67,10 @@ func (l *learner) arrays(extra map[string][]float32) map[string][]float32 {
 // restore makes the training what the checkpoint holds. Without a file it does
 // nothing.
 func (l *learner) restore(extra map[string][]float32) error {
-	if l.checkpoint == "" {
+	if l.Checkpoint == "" {
 		return nil
 	}
-	b, err := os.ReadFile(l.checkpoint)
+	b, err := os.ReadFile(l.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -79,27 +79,27 @@ func (l *learner) restore(extra map[string][]float32) error {
 	}
 	f, err := safetensors.Decode(b)
 	if err != nil {
-		return fmt.Errorf("read checkpoint %s: %w", l.checkpoint, err)
+		return fmt.Errorf("read checkpoint %s: %w", l.Checkpoint, err)
 	}
 	var c checkpoint
 	if err := json.Unmarshal([]byte(f.Metadata[checkpointKey]), &c); err != nil {
-		return segue.Errorf(segue.Corrupt, "read checkpoint %s: %w", l.checkpoint, err)
+		return segue.Errorf(segue.Corrupt, "read checkpoint %s: %w", l.Checkpoint, err)
 	}
 	if c.Fingerprint != l.fingerprint {
-		return segue.Errorf(segue.Conflict, "checkpoint %s is of another training: other data, network or configuration", l.checkpoint)
+		return segue.Errorf(segue.Conflict, "checkpoint %s is of another training: other data, network or configuration", l.Checkpoint)
 	}
 	for name, into := range l.arrays(extra) {
 		from := f.Tensors[name].Data
 		if len(from) != len(into) {
-			return segue.Errorf(segue.Corrupt, "checkpoint %s: %q has %d numbers, want %d", l.checkpoint, name, len(from), len(into))
+			return segue.Errorf(segue.Corrupt, "checkpoint %s: %q has %d numbers, want %d", l.Checkpoint, name, len(from), len(into))
 		}
 		copy(into, from)
 	}
 	if err := l.source.UnmarshalBinary(c.Random); err != nil {
-		return segue.Errorf(segue.Corrupt, "checkpoint %s: %w", l.checkpoint, err)
+		return segue.Errorf(segue.Corrupt, "checkpoint %s: %w", l.Checkpoint, err)
 	}
 	if len(c.State.GateSums) != len(l.GateSums) {
-		return segue.Errorf(segue.Corrupt, "checkpoint %s: %d experts, want %d", l.checkpoint, len(c.State.GateSums), len(l.GateSums))
+		return segue.Errorf(segue.Corrupt, "checkpoint %s: %d experts, want %d", l.Checkpoint, len(c.State.GateSums), len(l.GateSums))
 	}
 	l.adam.steps, l.state = c.Adam, c.State
 	return nil

@@ -32,16 +32,16 @@ func trainings() map[string]training {
 	actor := networks.Spec{Kind: networks.MLP, Heads: networks.Actor, State: 2, Hidden: []int{8}}
 	return map[string]training{
 		"DQN": func(ctx context.Context, path string, resume bool, progress func(Progress)) (Result, error) {
-			return TrainDQN(ctx, mixture, train, valid, DQNConfig{
+			return TrainDQN(ctx, mixture, train, valid, DQNConfig{Common: Common{
 				Seed: 7, Steps: 60, Batch: 32, ValidateEvery: 10, Device: "cpu",
 				Checkpoint: path, CheckpointEvery: 15, Resume: resume,
-			}, progress)
+			}}, progress)
 		},
 		"policy gradient": func(ctx context.Context, path string, resume bool, progress func(Progress)) (Result, error) {
-			return TrainPG(ctx, actor, train, valid, PGConfig{
-				Seed: 7, Steps: 12, Episodes: 16, Batch: 32, ValidateEvery: 2, Device: "cpu",
+			return TrainPG(ctx, actor, train, valid, PGConfig{Episodes: 16, Common: Common{
+				Seed: 7, Steps: 12, Batch: 32, ValidateEvery: 2, Device: "cpu",
 				Checkpoint: path, CheckpointEvery: 3, Resume: resume,
-			}, progress)
+			}}, progress)
 		},
 	}
 }
@@ -107,7 +107,7 @@ func TestSameSeedGivesTheSameNetworkAndAnotherAnother(t *testing.T) {
 	train, valid := queues(1, 30), queues(2, 15)
 	spec := networks.Spec{Kind: networks.MLP, Heads: networks.Plain, State: 2, Hidden: []int{8}}
 	encoded := func(seed uint64) []byte {
-		r, err := TrainDQN(t.Context(), spec, train, valid, DQNConfig{Seed: seed, Steps: 20, Batch: 16, Device: "cpu"}, nil)
+		r, err := TrainDQN(t.Context(), spec, train, valid, DQNConfig{Common: Common{Seed: seed, Steps: 20, Batch: 16, Device: "cpu"}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,9 +191,9 @@ func TestTrainingRefuses(t *testing.T) {
 		"another width":           {with(func(s *networks.Spec) { s.State = 3 }), table, DQNConfig{}, "states of width 2, the network takes 3"},
 		"no layer":                {with(func(s *networks.Spec) { s.Hidden = nil }), table, DQNConfig{}, "hidden has 0 layers"},
 		"no moment to wait at":    {spec, short, DQNConfig{}, "no episode of the training table has a lead above 0"},
-		"a negative batch":        {spec, table, DQNConfig{Batch: -1}, "Batch is -1"},
-		"a device of no kind":     {spec, table, DQNConfig{Device: "tpu"}, `device is "tpu"`},
-		"a price that is nothing": {spec, table, DQNConfig{Prices: []float64{0}}, "Prices is 0"},
+		"a negative batch":        {spec, table, DQNConfig{Common: Common{Batch: -1}}, "Batch is -1"},
+		"a device of no kind":     {spec, table, DQNConfig{Common: Common{Device: "tpu"}}, `device is "tpu"`},
+		"a price that is nothing": {spec, table, DQNConfig{Common: Common{Prices: []float64{0}}}, "Prices is 0"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -211,9 +211,9 @@ func TestTrainingStopsWhenItGetsNoBetter(t *testing.T) {
 	table := queues(1, 30)
 	spec := networks.Spec{Kind: networks.MLP, Heads: networks.Plain, State: 2, Hidden: []int{8}}
 	var costs []float64
-	r, err := TrainDQN(t.Context(), spec, table, table, DQNConfig{
+	r, err := TrainDQN(t.Context(), spec, table, table, DQNConfig{Common: Common{
 		Steps: 400, Batch: 16, LearningRate: 1e-12, ValidateEvery: 10, Patience: 3, Device: "cpu",
-	}, func(p Progress) { costs = append(costs, p.ValidationCost) })
+	}}, func(p Progress) { costs = append(costs, p.ValidationCost) })
 	if err != nil {
 		t.Fatal(err)
 	}

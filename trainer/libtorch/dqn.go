@@ -42,7 +42,7 @@ func TrainDQN(ctx context.Context, spec networks.Spec, train, valid environment.
 		return Result{}, segue.Errorf(segue.Invalid, "DQN: heads is actor, want plain or dueling")
 	}
 	defer onOneThread()()
-	l, err := newLearner(spec, &train, &valid, cfg.common(), cfg.Device)
+	l, err := newLearner(spec, &train, &valid, cfg.Common)
 	if err != nil {
 		return Result{}, err
 	}
@@ -117,7 +117,7 @@ func (d *dqn) learn() error {
 // draw fills the batch: drawn transitions, each at a drawn price, and the
 // moments that follow them.
 func (d *dqn) draw() {
-	degree := d.cfg.PriorityCorrection + (1-d.cfg.PriorityCorrection)*float64(d.Step)/float64(d.steps)
+	degree := d.cfg.PriorityCorrection + (1-d.cfg.PriorityCorrection)*float64(d.Step)/float64(d.Steps)
 	var greatest float64
 	for i := range d.drawn {
 		d.drawn[i] = d.replay.Draw(d.random)

@@ -87,9 +87,9 @@ func TestDQNComesCloseToTheBestPolicy(t *testing.T) {
 		for seed := range uint64(2) {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				t.Parallel()
-				result, err := TrainDQN(t.Context(), spec, train, valid, DQNConfig{
+				result, err := TrainDQN(t.Context(), spec, train, valid, DQNConfig{Common: Common{
 					Seed: seed, Steps: 2500, Batch: 128, LearningRate: 0.003, ValidateEvery: 250, Device: "cpu",
-				}, nil)
+				}}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

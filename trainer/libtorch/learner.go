@@ -35,25 +35,10 @@ type Result struct {
 	History []Progress
 }
 
-// common is what the configurations of all trainings have.
-type common struct {
-	seed            uint64
-	steps           int
-	learningRate    float64
-	decay           float64
-	clip            float64
-	validateEvery   int
-	patience        int
-	prices          []float64
-	checkpoint      string
-	checkpointEvery int
-	resume          bool
-}
-
 // learner is what all trainings have: a model, its optimiser, the judgement by
 // validation, and the loop.
 type learner struct {
-	common
+	Common
 	fingerprint string
 	progress    func(Progress)
 	train       *environment.Table
@@ -81,7 +66,7 @@ type state struct {
 }
 
 // newLearner prepares a training on the thread of the caller, who has locked it.
-func newLearner(spec networks.Spec, train, valid *environment.Table, c common, device string) (*learner, error) {
+func newLearner(spec networks.Spec, train, valid *environment.Table, c Common) (*learner, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
@@ -92,12 +77,12 @@ func newLearner(spec networks.Spec, train, valid *environment.Table, c common, d
 		return nil, segue.Errorf(segue.Invalid, "validation table: %w", err)
 	}
 	oneThread()
-	l := &learner{common: c, train: train, valid: valid}
+	l := &learner{Common: c, train: train, valid: valid}
 	var err error
-	if l.pool.device, err = deviceOf(device); err != nil {
+	if l.pool.device, err = deviceOf(c.Device); err != nil {
 		return nil, segue.Errorf(segue.Invalid, "%w", err)
 	}
-	l.source = rand.NewPCG(c.seed, 0x5e60e)
+	l.source = rand.NewPCG(c.Seed, 0x5e60e)
 	l.random = rand.New(l.source)
 	l.model = newModel(spec, train)
 	l.model.draw(l.random)
@@ -137,7 +122,7 @@ type algorithm interface {
 // or the context ends. It writes a checkpoint every so many steps and at the end
 // of the context, between two steps.
 func (l *learner) run(ctx context.Context, a algorithm) (Result, error) {
-	if l.resume {
+	if l.Resume {
 		if err := l.restore(a.arrays()); err != nil {
 			return Result{}, err
 		}
@@ -148,7 +133,7 @@ func (l *learner) run(ctx context.Context, a algorithm) (Result, error) {
 			return Result{}, err
 		}
 	}
-	for l.Step < l.steps && l.Stale < l.patience {
+	for l.Step < l.Steps && l.Stale < l.Patience {
 		if err := ctx.Err(); err != nil {
 			if err := l.save(a.arrays()); err != nil {
 				return Result{}, err
@@ -159,12 +144,12 @@ func (l *learner) run(ctx context.Context, a algorithm) (Result, error) {
 			return Result{}, fmt.Errorf("train: step %d: %w", l.Step+1, err)
 		}
 		l.Step++
-		if l.Step%l.validateEvery == 0 || l.Step == l.steps {
+		if l.Step%l.ValidateEvery == 0 || l.Step == l.Steps {
 			if err := l.validate(a.judged()); err != nil {
 				return Result{}, err
 			}
 		}
-		if l.Step%l.checkpointEvery == 0 {
+		if l.Step%l.CheckpointEvery == 0 {
 			if err := l.save(a.arrays()); err != nil {
 				return Result{}, err
 			}
@@ -181,15 +166,15 @@ func (l *learner) validate(weights []float32) error {
 		return fmt.Errorf("train: validate after step %d: %w", l.Step, err)
 	}
 	var cost float64
-	for _, j := range environment.Frontier(net, l.valid, l.prices) {
-		cost += j.Cost / networks.CostUnit(j.Price) / float64(len(l.prices))
+	for _, j := range environment.Frontier(net, l.valid, l.Prices) {
+		cost += j.Cost / networks.CostUnit(j.Price) / float64(len(l.Prices))
 	}
 	l.Stale++
 	if cost < l.Best {
 		l.Best, l.Stale = cost, 0
 		copy(l.best, weights)
 	}
-	p := Progress{Step: l.Step, Steps: l.steps, Loss: l.LossSum / float64(max(l.Batches, 1)), ValidationCost: cost, Best: l.Best}
+	p := Progress{Step: l.Step, Steps: l.Steps, Loss: l.LossSum / float64(max(l.Batches, 1)), ValidationCost: cost, Best: l.Best}
 	for k, sum := range l.GateSums {
 		p.GateUse = append(p.GateUse, sum/float64(max(l.Batches, 1)))
 		l.GateSums[k] = 0
@@ -207,11 +192,11 @@ func (l *learner) validate(weights []float32) error {
 // ICLR 2017).
 func (l *learner) descend() {
 	const last = 0.05
-	share := float64(l.Step) / float64(l.steps)
-	rate := l.learningRate * (last + (1-last)*(1+math.Cos(math.Pi*share))/2)
-	clip(l.gradient, l.clip)
+	share := float64(l.Step) / float64(l.Steps)
+	rate := l.LearningRate * (last + (1-last)*(1+math.Cos(math.Pi*share))/2)
+	clip(l.gradient, l.Clip)
 	l.adam.step(l.model.weights, l.gradient, rate)
-	shrink(l.model.weights, rate*l.decay)
+	shrink(l.model.weights, rate*l.Decay)
 }
 
 // count adds a batch to what is reported at the next validation.

@@ -32,7 +32,7 @@ func TrainPG(ctx context.Context, spec networks.Spec, train, valid environment.T
 		return Result{}, segue.Errorf(segue.Invalid, "policy gradient: heads is %q, want actor", spec.Heads)
 	}
 	defer onOneThread()()
-	l, err := newLearner(spec, &train, &valid, cfg.common(), cfg.Device)
+	l, err := newLearner(spec, &train, &valid, cfg.Common)
 	if err != nil {
 		return Result{}, err
 	}
@@ -238,7 +238,7 @@ func (g *pg) improve(decisions []decision) error {
 	value := p.number(loss)
 	mistake := p.huber(out.value, p.from(g.rows.gains[:rows], n), g.cfg.Huber)
 	loss = p.add(loss, p.scale(p.mean(mistake), g.cfg.ValueWeight))
-	fade := 1 - float64(g.Step)/float64(g.steps)
+	fade := 1 - float64(g.Step)/float64(g.Steps)
 	// The mean of p log p over both actions is minus half the entropy.
 	loss = p.add(loss, p.scale(p.mean(p.mul(p.exp(logits), logits)), networks.Outputs*max(0, g.cfg.Entropy)*fade))
 	gate := g.gate[:rows*len(g.GateSums)]

@@ -35,7 +35,7 @@ func TestPolicyGradientComesCloseToTheBestPolicy(t *testing.T) {
 		"mlp": {
 			networks.Spec{Kind: networks.MLP, Heads: networks.Actor, State: 2, Hidden: []int{32, 32}},
 			func(t environment.Table) environment.Table { return t },
-			PGConfig{Steps: 100, LearningRate: 0.003},
+			PGConfig{Common: Common{Steps: 100, LearningRate: 0.003}},
 		},
 		"transformer that has to remember the load": {
 			networks.Spec{
@@ -45,7 +45,7 @@ func TestPolicyGradientComesCloseToTheBestPolicy(t *testing.T) {
 				},
 			},
 			remembered,
-			PGConfig{Steps: 100, LearningRate: 0.003},
+			PGConfig{Common: Common{Steps: 100, LearningRate: 0.003}},
 		},
 	}
 	for name, tt := range tests {
