@@ -5,9 +5,13 @@ import (
 	"os"
 
 	"github.com/segue-project/segue/cmd/internal/cli"
+	"github.com/segue-project/segue/cmd/segue/passthrough"
 )
 
 func main() {
+	if call := passthrough.Pending; call != nil {
+		os.Exit(runSbatch(call, spool{dir: stateDir()}, stdio{os.Stdin, os.Stdout, os.Stderr}))
+	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

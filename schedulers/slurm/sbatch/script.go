@@ -3,7 +3,6 @@ package sbatch
 import (
 	"bytes"
 	"path"
-	"strings"
 
 	"github.com/segue-project/segue"
 )
@@ -30,31 +29,6 @@ func CheckScript(script []byte) error {
 		return segue.Errorf(segue.Invalid, "the script is %d bytes long, want less than %d", len(script), maxScript)
 	}
 	return nil
-}
-
-// ScriptPaths returns where sbatch looks for a script of that name, in order;
-// it takes the first that can be read. A name that begins with "/" or "." is one
-// path. Any other is looked for in the folder of --chdir if that is on the
-// command line, in those of PATH, and in the working directory, which comes
-// first without --chdir. Paths are relative to the working directory.
-func ScriptPaths(name, chdir, searchPath string) []string {
-	switch {
-	case name == "":
-		return nil
-	case name[0] == '/' || name[0] == '.':
-		return []string{name}
-	}
-	first := name
-	if chdir != "" {
-		first = chdir + "/" + name
-	}
-	paths := []string{first}
-	for folder := range strings.SplitSeq(searchPath, ":") {
-		if folder != "" {
-			paths = append(paths, folder+"/"+name)
-		}
-	}
-	return append(paths, name)
 }
 
 // defaultName returns the name of a job that was given none.

@@ -1,7 +1,5 @@
 package options
 
-import "strings"
-
 // Line is a command line as sbatch understands it.
 type Line struct {
 	Given []Given
@@ -70,7 +68,7 @@ func (t Table) Read(args []string) Line {
 		case arg == "--":
 			line.Script, line.End = at+1, at
 			return line
-		case strings.HasPrefix(arg, "--"):
+		case hasPrefix(arg, "--"):
 			at = t.long(&line, args, at)
 		case len(arg) > 1 && arg[0] == '-':
 			at = t.cluster(&line, args, at)
@@ -85,7 +83,7 @@ func (t Table) Read(args []string) Line {
 
 // long reads the long option at args[at] and returns the index after it.
 func (t Table) long(line *Line, args []string, at int) int {
-	typed, value, hasValue := strings.Cut(args[at], "=")
+	typed, value, hasValue := cut(args[at])
 	g := Given{Typed: typed, Value: value, HasValue: hasValue, At: at, End: at + 1}
 	option, others := t.find(typed[2:])
 	g.Option = option
@@ -93,7 +91,7 @@ func (t Table) long(line *Line, args []string, at int) int {
 	case option == nil && others == nil:
 		line.problem(Unknown, at, "option "+typed+" is not one of sbatch's own")
 	case option == nil:
-		line.problem(Ambiguous, at, "option "+typed+" could be --"+strings.Join(others, " or --"))
+		line.problem(Ambiguous, at, "option "+typed+" could be "+listed(others))
 	case option.Arity == None && hasValue:
 		line.problem(UnwantedValue, at, "option "+typed+" takes no value")
 	case option.Arity == Required && !hasValue && at+1 == len(args):
@@ -142,7 +140,7 @@ func (t Table) find(name string) (option *Option, others []string) {
 		switch {
 		case o.Name == name:
 			return o, nil
-		case o.Whole || !strings.HasPrefix(o.Name, name):
+		case o.Whole || !hasPrefix(o.Name, name):
 		case option == nil:
 			option = o
 			others = append(others, o.Name)
@@ -220,4 +218,30 @@ func (l *Line) Without(args []string, drop func(*Option) bool) []string {
 		}
 	}
 	return append(kept, args[next:]...)
+}
+
+// The package strings would be at hand, but it is ready later than this one
+// needs to be when the program starts: see cmd/segue/passthrough.
+
+func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(prefix)] == prefix }
+
+// cut cuts at the first equals sign.
+func cut(s string) (before, after string, found bool) {
+	for i := range len(s) {
+		if s[i] == '=' {
+			return s[:i], s[i+1:], true
+		}
+	}
+	return s, "", false
+}
+
+func listed(names []string) string {
+	text := ""
+	for i, name := range names {
+		if i > 0 {
+			text += " or "
+		}
+		text += "--" + name
+	}
+	return text
 }

@@ -135,3 +135,21 @@ func FuzzCommandLine(f *testing.F) {
 		}
 	})
 }
+
+func TestScriptIsLookedForWhereSbatchLooks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ name, chdir, path, want string }{
+		"by its path":                    {"/x/t.sh", "sub", "/bin", "/x/t.sh"},
+		"from here":                      {"./t.sh", "sub", "/bin", "./t.sh"},
+		"from above":                     {"../t.sh", "", "/bin", "../t.sh"},
+		"here, then on PATH":             {"t.sh", "", "/a::/b", "t.sh /a/t.sh /b/t.sh t.sh"},
+		"there, then on PATH, then here": {"t.sh", "sub", "/a", "sub/t.sh /a/t.sh t.sh"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := strings.Join(options.ScriptPaths(c.name, c.chdir, c.path), " "); got != c.want {
+				t.Errorf("looks at %s, want %s", got, c.want)
+			}
+		})
+	}
+}

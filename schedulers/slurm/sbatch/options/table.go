@@ -1,7 +1,5 @@
 package options
 
-import "strings"
-
 // Arity says whether an option has a value.
 type Arity uint8
 
@@ -32,7 +30,7 @@ func (o *Option) Canonical() string {
 }
 
 // Segue reports whether the option is Segue's and not sbatch's.
-func (o *Option) Segue() bool { return strings.HasPrefix(o.Name, Prefix) }
+func (o *Option) Segue() bool { return hasPrefix(o.Name, Prefix) }
 
 // Table is the options of a command.
 type Table []Option
@@ -59,84 +57,155 @@ var Term = Table{
 	{Name: "stop-predecessor", Arity: None, Whole: true},
 }
 
-// Sbatch is the table of sbatch's options in Slurm 22.05 to 25.11, and
-// Submission that together with Segue's own.
+// Submission is the table of sbatch's options in Slurm 22.05 to 25.11, with
+// Segue's own at its end, and Sbatch is those of sbatch alone.
 //
 // Where an option came or went in between it is here, so that a shortened name
 // that only some of these versions take for one option counts as ambiguous.
 // "get-user-env" takes a value in the older ones, "requeue" in the newer ones.
 var (
-	Sbatch     = sbatch()
-	Submission = withTerms(Sbatch)
+	Submission Table = submission[:]
+	Sbatch     Table = submission[:len(submission)-terms]
 )
 
-func sbatch() Table {
-	t := Table{
-		{Name: "account", Short: 'A', Arity: Required},
-		{Name: "array", Short: 'a', Arity: Required},
-		{Name: "begin", Short: 'b', Arity: Required},
-		{Name: "extra-node-info", Short: 'B', Arity: Required},
-		{Name: "chdir", Short: 'D', Arity: Required},
-		{Name: "clusters", Short: 'M', Arity: Required},
-		{Name: "cluster", Arity: Required, Alias: "clusters"},
-		{Name: "constraint", Short: 'C', Arity: Required},
-		{Name: "core-spec", Short: 'S', Arity: Required},
-		{Name: "cpus-per-task", Short: 'c', Arity: Required},
-		{Name: "dependency", Short: 'd', Arity: Required},
-		{Name: "distribution", Short: 'm', Arity: Required},
-		{Name: "error", Short: 'e', Arity: Required},
-		{Name: "exclude", Short: 'x', Arity: Required},
-		{Name: "gpus", Short: 'G', Arity: Required},
-		{Name: "help", Short: 'h'},
-		{Name: "hold", Short: 'H'},
-		{Name: "input", Short: 'i', Arity: Required},
-		{Name: "job-name", Short: 'J', Arity: Required},
-		{Name: "licenses", Short: 'L', Arity: Required},
-		{Name: "no-kill", Short: 'k', Arity: Optional},
-		{Name: "nodefile", Short: 'F', Arity: Required},
-		{Name: "nodelist", Short: 'w', Arity: Required},
-		{Name: "nodes", Short: 'N', Arity: Required},
-		{Name: "ntasks", Short: 'n', Arity: Required},
-		{Name: "output", Short: 'o', Arity: Required},
-		{Name: "overcommit", Short: 'O'},
-		{Name: "oversubscribe", Short: 's'},
-		{Name: "partition", Short: 'p', Arity: Required},
-		{Name: "qos", Short: 'q', Arity: Required},
-		{Name: "quiet", Short: 'Q'},
-		{Name: "time", Short: 't', Arity: Required},
-		{Name: "verbose", Short: 'v'},
-		{Name: "version", Short: 'V'},
-		{Name: "wait", Short: 'W'},
-		{Name: "exclusive", Arity: Optional},
-		{Name: "get-user-env", Arity: Optional},
-		{Name: "nice", Arity: Optional},
-		{Name: "oom-kill-step", Arity: Optional},
-		{Name: "propagate", Arity: Optional},
-		{Name: "requeue", Arity: Optional},
-		{Name: "resv-ports", Arity: Optional},
-		{Name: "tasks-per-node", Arity: Required, Alias: "ntasks-per-node"},
-	}
-	for name := range strings.FieldsSeq(`acctg-freq batch bb bbf cluster-constraint comment container container-id
-		context cores-per-socket cpu-freq cpus-per-gpu deadline delay-boot export export-file extra gid gpu-bind
-		gpu-freq gpus-per-node gpus-per-socket gpus-per-task gres gres-flags hint kill-on-invalid-dep mail-type
-		mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mem-update mincpus network ntasks-per-core
-		ntasks-per-gpu ntasks-per-node ntasks-per-socket ntasks-per-tres open-mode power prefer priority profile
-		reservation resources runtime segment signal sockets-per-node switches thread-spec threads-per-core
-		time-min tmp tres-bind tres-per-task uid wait-all-nodes wckey wrap`) {
-		t = append(t, Option{Name: name, Arity: Required})
-	}
-	for name := range strings.FieldsSeq(`consolidate-segments contiguous external ignore-pbs no-requeue parsable
-		reboot spread-job spread-segments stepmgr test-only usage use-min-nodes`) {
-		t = append(t, Option{Name: name})
-	}
-	return t
-}
+// terms is the number of Segue's options.
+const terms = 13
 
-func withTerms(t Table) Table {
-	all := append(Table(nil), t...)
-	for _, o := range Term {
-		o.Name = Prefix + o.Name
-		all = append(all, o)
-	}
-	return all
+// submission is written out so that the linker lays it down, and nothing is
+// done for it when the program starts.
+var submission = [...]Option{
+	{Name: "account", Short: 'A', Arity: Required},
+	{Name: "array", Short: 'a', Arity: Required},
+	{Name: "begin", Short: 'b', Arity: Required},
+	{Name: "extra-node-info", Short: 'B', Arity: Required},
+	{Name: "chdir", Short: 'D', Arity: Required},
+	{Name: "clusters", Short: 'M', Arity: Required},
+	{Name: "cluster", Arity: Required, Alias: "clusters"},
+	{Name: "constraint", Short: 'C', Arity: Required},
+	{Name: "core-spec", Short: 'S', Arity: Required},
+	{Name: "cpus-per-task", Short: 'c', Arity: Required},
+	{Name: "dependency", Short: 'd', Arity: Required},
+	{Name: "distribution", Short: 'm', Arity: Required},
+	{Name: "error", Short: 'e', Arity: Required},
+	{Name: "exclude", Short: 'x', Arity: Required},
+	{Name: "gpus", Short: 'G', Arity: Required},
+	{Name: "help", Short: 'h'},
+	{Name: "hold", Short: 'H'},
+	{Name: "input", Short: 'i', Arity: Required},
+	{Name: "job-name", Short: 'J', Arity: Required},
+	{Name: "licenses", Short: 'L', Arity: Required},
+	{Name: "no-kill", Short: 'k', Arity: Optional},
+	{Name: "nodefile", Short: 'F', Arity: Required},
+	{Name: "nodelist", Short: 'w', Arity: Required},
+	{Name: "nodes", Short: 'N', Arity: Required},
+	{Name: "ntasks", Short: 'n', Arity: Required},
+	{Name: "output", Short: 'o', Arity: Required},
+	{Name: "overcommit", Short: 'O'},
+	{Name: "oversubscribe", Short: 's'},
+	{Name: "partition", Short: 'p', Arity: Required},
+	{Name: "qos", Short: 'q', Arity: Required},
+	{Name: "quiet", Short: 'Q'},
+	{Name: "time", Short: 't', Arity: Required},
+	{Name: "verbose", Short: 'v'},
+	{Name: "version", Short: 'V'},
+	{Name: "wait", Short: 'W'},
+	{Name: "exclusive", Arity: Optional},
+	{Name: "get-user-env", Arity: Optional},
+	{Name: "nice", Arity: Optional},
+	{Name: "oom-kill-step", Arity: Optional},
+	{Name: "propagate", Arity: Optional},
+	{Name: "requeue", Arity: Optional},
+	{Name: "resv-ports", Arity: Optional},
+	{Name: "tasks-per-node", Arity: Required, Alias: "ntasks-per-node"},
+	{Name: "acctg-freq", Arity: Required},
+	{Name: "batch", Arity: Required},
+	{Name: "bb", Arity: Required},
+	{Name: "bbf", Arity: Required},
+	{Name: "cluster-constraint", Arity: Required},
+	{Name: "comment", Arity: Required},
+	{Name: "container", Arity: Required},
+	{Name: "container-id", Arity: Required},
+	{Name: "context", Arity: Required},
+	{Name: "cores-per-socket", Arity: Required},
+	{Name: "cpu-freq", Arity: Required},
+	{Name: "cpus-per-gpu", Arity: Required},
+	{Name: "deadline", Arity: Required},
+	{Name: "delay-boot", Arity: Required},
+	{Name: "export", Arity: Required},
+	{Name: "export-file", Arity: Required},
+	{Name: "extra", Arity: Required},
+	{Name: "gid", Arity: Required},
+	{Name: "gpu-bind", Arity: Required},
+	{Name: "gpu-freq", Arity: Required},
+	{Name: "gpus-per-node", Arity: Required},
+	{Name: "gpus-per-socket", Arity: Required},
+	{Name: "gpus-per-task", Arity: Required},
+	{Name: "gres", Arity: Required},
+	{Name: "gres-flags", Arity: Required},
+	{Name: "hint", Arity: Required},
+	{Name: "kill-on-invalid-dep", Arity: Required},
+	{Name: "mail-type", Arity: Required},
+	{Name: "mail-user", Arity: Required},
+	{Name: "mcs-label", Arity: Required},
+	{Name: "mem", Arity: Required},
+	{Name: "mem-bind", Arity: Required},
+	{Name: "mem-per-cpu", Arity: Required},
+	{Name: "mem-per-gpu", Arity: Required},
+	{Name: "mem-update", Arity: Required},
+	{Name: "mincpus", Arity: Required},
+	{Name: "network", Arity: Required},
+	{Name: "ntasks-per-core", Arity: Required},
+	{Name: "ntasks-per-gpu", Arity: Required},
+	{Name: "ntasks-per-node", Arity: Required},
+	{Name: "ntasks-per-socket", Arity: Required},
+	{Name: "ntasks-per-tres", Arity: Required},
+	{Name: "open-mode", Arity: Required},
+	{Name: "power", Arity: Required},
+	{Name: "prefer", Arity: Required},
+	{Name: "priority", Arity: Required},
+	{Name: "profile", Arity: Required},
+	{Name: "reservation", Arity: Required},
+	{Name: "resources", Arity: Required},
+	{Name: "runtime", Arity: Required},
+	{Name: "segment", Arity: Required},
+	{Name: "signal", Arity: Required},
+	{Name: "sockets-per-node", Arity: Required},
+	{Name: "switches", Arity: Required},
+	{Name: "thread-spec", Arity: Required},
+	{Name: "threads-per-core", Arity: Required},
+	{Name: "time-min", Arity: Required},
+	{Name: "tmp", Arity: Required},
+	{Name: "tres-bind", Arity: Required},
+	{Name: "tres-per-task", Arity: Required},
+	{Name: "uid", Arity: Required},
+	{Name: "wait-all-nodes", Arity: Required},
+	{Name: "wckey", Arity: Required},
+	{Name: "wrap", Arity: Required},
+	{Name: "consolidate-segments"},
+	{Name: "contiguous"},
+	{Name: "external"},
+	{Name: "ignore-pbs"},
+	{Name: "no-requeue"},
+	{Name: "parsable"},
+	{Name: "reboot"},
+	{Name: "spread-job"},
+	{Name: "spread-segments"},
+	{Name: "stepmgr"},
+	{Name: "test-only"},
+	{Name: "usage"},
+	{Name: "use-min-nodes"},
+
+	{Name: Prefix + "chain", Arity: Optional, Whole: true},
+	{Name: Prefix + "links", Arity: Required, Whole: true},
+	{Name: Prefix + "for", Arity: Required, Whole: true},
+	{Name: Prefix + "done-file", Arity: Required, Whole: true},
+	{Name: Prefix + "done-code", Arity: Required, Whole: true},
+	{Name: Prefix + "prefer", Arity: Required, Whole: true},
+	{Name: Prefix + "min-lead", Arity: Required, Whole: true},
+	{Name: Prefix + "max-lead", Arity: Required, Whole: true},
+	{Name: Prefix + "startup", Arity: Required, Whole: true},
+	{Name: Prefix + "fast-fail", Arity: Required, Whole: true},
+	{Name: Prefix + "max-fast-fails", Arity: Required, Whole: true},
+	{Name: Prefix + "max-gpu-hours", Arity: Required, Whole: true},
+	{Name: Prefix + "stop-predecessor", Arity: None, Whole: true},
 }

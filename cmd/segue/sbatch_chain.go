@@ -1,0 +1,214 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
+	"github.com/segue-project/segue/cmd/segue/passthrough"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch"
+)
+
+// Recorder takes a chain over, whose first link has been submitted or may have
+// been: a link that is submitting has a token by which the scheduler can be
+// asked.
+type Recorder interface {
+	Record(chain segue.Chain, link segue.Link) error
+}
+
+// chainInput is what a chain is captured from.
+type chainInput struct {
+	args, env []string
+	script    []byte
+}
+
+// submitChain submits the first link of a chain, hands the chain over, and
+// returns the exit code of sbatch.
+//
+// The chain is written to the spool before sbatch runs, and taken out once it is
+// handed over: when this process is killed in between, whoever reads the spool
+// can ask the scheduler for the token.
+func submitChain(job *sbatch.Job, in chainInput, recorder Recorder, std stdio) int {
+	program, err := passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH"))
+	if err != nil {
+		fmt.Fprintf(std.err, "segue: %s\n", err)
+		return exitNotFound
+	}
+	now := segue.TimeOf(time.Now())
+	chain := segue.Chain{
+		ID: newChainID(), Name: job.Name, User: userName(), Created: now, State: segue.ChainActive,
+		Request: job.Request, Terms: job.Terms.WithDefaults(), Submission: capture(job, in),
+	}
+	chain.Request.User = chain.User
+	link := segue.Link{
+		Chain: chain.ID, Number: 1, Attempt: 1, State: segue.LinkSubmitting,
+		Planned: now, Submitted: segue.NoTime, Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
+	}
+	launch := job.First(chain.Submission, link.Token(), []string{
+		sbatch.ChainVariable + "=" + chain.ID,
+		sbatch.LinkVariable + "=1",
+		sbatch.ReadyVariable + "=" + readyFile(chain.ID, link.Number),
+	})
+	if launch.Unheard {
+		fmt.Fprintln(std.err, "segue: with this --export the job does not see the variables SEGUE_*, and cannot say that it is ready")
+	}
+	h := handover{spool: spool{dir: stateDir()}, recorder: recorder, chain: chain, link: link, stderr: std.err}
+	h.keep()
+	_, parsable := job.Settings["parsable"]
+	ran := runner{parsable: parsable, found: h.submitted}.run(exec.Command(program), launch, std)
+	switch {
+	case ran.err != nil:
+		h.drop()
+		fmt.Fprintf(std.err, "segue: run %s: %s\n", program, ran.err)
+		return cli.ExitFailure
+	case h.link.State != segue.LinkSubmitting: // handed over while sbatch ran
+	case ran.code == 0 && ran.signal == 0 || ran.signal != 0 || sbatch.Doubtful(ran.stderr):
+		h.record()
+	default:
+		h.drop()
+	}
+	if ran.signal != 0 {
+		dieBy(ran.signal)
+	}
+	return ran.code
+}
+
+// handover brings a chain to the recorder, once.
+type handover struct {
+	spool    spool
+	recorder Recorder
+	chain    segue.Chain
+	link     segue.Link
+	stderr   interface{ Write([]byte) (int, error) }
+}
+
+// keep writes the chain to the spool.
+func (h *handover) keep() {
+	if err := h.spool.Record(h.chain, h.link); err != nil {
+		h.unmanaged(err)
+		h.recorder = nil
+	}
+}
+
+// submitted notes the number of the link's job.
+func (h *handover) submitted(job segue.JobID) {
+	if h.link.State != segue.LinkSubmitting {
+		return
+	}
+	h.link.State, h.link.Job, h.link.Submitted = segue.LinkQueued, job, segue.TimeOf(time.Now())
+	h.record()
+}
+
+// record hands the chain over, and takes it out of the spool.
+func (h *handover) record() {
+	if h.recorder == nil {
+		return
+	}
+	if err := h.recorder.Record(h.chain, h.link); err != nil {
+		h.unmanaged(err)
+	}
+	if h.recorder != Recorder(h.spool) {
+		h.drop()
+	}
+}
+
+func (h *handover) drop() { _ = h.spool.remove(h.chain.ID) }
+
+func (h *handover) unmanaged(err error) {
+	fmt.Fprintf(h.stderr, "segue: the job is not managed as a chain: %s\n", err)
+}
+
+// capture notes all that a later link needs to be submitted as this one is.
+func capture(job *sbatch.Job, in chainInput) segue.Submission {
+	s := segue.Submission{Args: in.args, ScriptAt: -1, Script: in.script, Env: in.env, Limits: limits()}
+	if job.Script != "" {
+		s.ScriptAt = job.Line.Script
+	}
+	// As the shell calls it, which may go through symbolic links.
+	s.Dir, _ = os.Getwd()
+	mask := syscall.Umask(0)
+	syscall.Umask(mask)
+	s.Umask = uint32(mask)
+	return s
+}
+
+// propagated are the limits that sbatch hands on to its job.
+var propagated = []struct {
+	name     string
+	resource int
+}{
+	{"CPU", unix.RLIMIT_CPU},
+	{"FSIZE", unix.RLIMIT_FSIZE},
+	{"DATA", unix.RLIMIT_DATA},
+	{"STACK", unix.RLIMIT_STACK},
+	{"CORE", unix.RLIMIT_CORE},
+	{"RSS", unix.RLIMIT_RSS},
+	{"NPROC", unix.RLIMIT_NPROC},
+	{"NOFILE", unix.RLIMIT_NOFILE},
+	{"MEMLOCK", unix.RLIMIT_MEMLOCK},
+	{"AS", unix.RLIMIT_AS},
+}
+
+// limits returns the limits of this process, in the order of propagated.
+func limits() []segue.ResourceLimit {
+	all := make([]segue.ResourceLimit, 0, len(propagated))
+	for _, p := range propagated {
+		var r unix.Rlimit
+		if unix.Getrlimit(p.resource, &r) != nil {
+			continue
+		}
+		if p.name == "NOFILE" {
+			r.Cur = startedWith(r.Cur)
+		}
+		all = append(all, segue.ResourceLimit{Name: p.name, Soft: r.Cur, Hard: r.Max})
+	}
+	return all
+}
+
+// startedWith returns the soft limit of open files that this process was started
+// with. Go's runtime has raised it since, and puts it back only for those whom
+// it starts: so one of them is asked.
+func startedWith(raised uint64) uint64 {
+	out, err := exec.Command("/bin/sh", "-c", "ulimit -Sn").Output()
+	n, parseErr := strconv.ParseUint(strings.TrimSpace(string(out)), 10, 64)
+	if err != nil || parseErr != nil { // or it says "unlimited"
+		return raised
+	}
+	return n
+}
+
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return os.Getenv("USER")
+}
+
+// newChainID returns six letters and digits that nobody else has by chance.
+func newChainID() string { return strings.ToLower(rand.Text()[:6]) }
+
+// stateDir is where segue keeps what one user's processes share.
+func stateDir() string {
+	state := os.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		home, _ := os.UserHomeDir()
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "segue")
+}
+
+// readyFile is the file by which a link says that it is of use.
+func readyFile(chain string, number int) string {
+	return filepath.Join(stateDir(), "ready", fmt.Sprintf("%s.%d", chain, number))
+}

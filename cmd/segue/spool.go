@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// spool is a folder of chains that wait to be taken over, a file each. What the
+// environment holds may be secret, so only their owner can read them.
+type spool struct{ dir string }
+
+// spooled is what a file of the spool holds.
+type spooled struct {
+	Chain segue.Chain
+	Link  segue.Link
+}
+
+// Record writes a chain with its first link, whole or not at all. What was
+// recorded of it before is replaced.
+func (s spool) Record(chain segue.Chain, link segue.Link) error {
+	var content bytes.Buffer
+	if err := gob.NewEncoder(&content).Encode(spooled{chain, link}); err != nil {
+		return fmt.Errorf("spool chain %s: %w", chain.ID, err)
+	}
+	path := s.path(chain.ID)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return segue.Errorf(segue.Unavailable, "spool chain %s: %w", chain.ID, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), chain.ID+".*.new")
+	if err != nil {
+		return segue.Errorf(segue.Unavailable, "spool chain %s: %w", chain.ID, err)
+	}
+	_, err = f.Write(content.Bytes())
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return segue.Errorf(segue.Unavailable, "spool chain %s: %w", chain.ID, err)
+	}
+	return nil
+}
+
+// patience is how long a chain whose link is being submitted is left to the
+// process that submits it: sbatch tries again for two minutes.
+const patience = 15 * time.Minute
+
+// HandOver gives every chain of the spool to the recorder, and keeps those that
+// it does not take. A chain that it has already (Conflict) is taken. The error
+// joins what went wrong.
+func (s spool) HandOver(to Recorder, now segue.Time) error {
+	paths, err := filepath.Glob(s.path("*"))
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, path := range paths {
+		chain, err := readSpooled(path)
+		if err == nil && chain.Link.State == segue.LinkSubmitting && now.Sub(chain.Link.Planned) < patience {
+			continue
+		}
+		if err == nil {
+			err = to.Record(chain.Chain, chain.Link)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // somebody else took it
+		case err == nil || segue.KindOf(err) == segue.Conflict:
+			_ = os.Remove(path)
+		default:
+			all = append(all, fmt.Errorf("take over %s: %w", strings.TrimSuffix(filepath.Base(path), spoolSuffix), err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+func readSpooled(path string) (spooled, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return spooled{}, err
+	}
+	var s spooled
+	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
+		return spooled{}, segue.Errorf(segue.Corrupt, "%s: %w", path, err)
+	}
+	return s, nil
+}
+
+const spoolSuffix = ".chain"
+
+func (s spool) path(id string) string { return filepath.Join(s.dir, "submitted", id+spoolSuffix) }
+
+func (s spool) remove(id string) error { return os.Remove(s.path(id)) }
