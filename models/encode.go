@@ -39,9 +39,7 @@ func decode(text []byte) (Manifest, error) {
 	if version.Format != FormatVersion {
 		return m, segue.Errorf(segue.Corrupt, "its format is %d, and this program reads %d", version.Format, FormatVersion)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&m); err != nil {
+	if err := segue.UnmarshalStrict(text, &m); err != nil {
 		return m, segue.Errorf(segue.Corrupt, "%w", err)
 	}
 	if err := m.validate(); err != nil {

@@ -72,13 +72,8 @@ func readLog(path string) (events []Event, size int64, err error) {
 
 func decodeEvent(line []byte) (Event, error) {
 	var e Event
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&e); err != nil {
+	if err := segue.UnmarshalStrict(line, &e); err != nil {
 		return e, segue.Errorf(segue.Corrupt, "%w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return e, segue.Errorf(segue.Corrupt, "something follows the JSON object")
 	}
 	if err := e.validate(); err != nil {
 		return e, segue.Errorf(segue.Corrupt, "%w", err)

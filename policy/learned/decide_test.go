@@ -1,6 +1,7 @@
 package learned_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,6 +201,11 @@ func TestModelIsReadAsItWasWritten(t *testing.T) {
 	}
 	if diff := cmp.Diff(decide(t, m, "", situation(9*hour)), decide(t, read, "", situation(9*hour))); diff != "" {
 		t.Errorf("decisions differ (-written +read):\n%s", diff)
+	}
+	files[learned.IndexFile] = append(slices.Clone(files[learned.IndexFile]), "{}"...)
+	_, err = learned.Read(func(name string) []byte { return files[name] })
+	if segue.KindOf(err) != segue.Corrupt || !strings.HasSuffix(err.Error(), "learned.json: something follows the JSON value") {
+		t.Errorf("an index with more after it: error %v, want a corrupt one that says so", err)
 	}
 	m.Drift.Features[0].Name = "phase_of_the_moon"
 	files = toymodel.Files(t, m)

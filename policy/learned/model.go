@@ -1,7 +1,6 @@
 package learned
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -103,10 +102,8 @@ func Read(file func(name string) []byte) (*Model, error) {
 	if text == nil {
 		return nil, segue.Errorf(segue.Corrupt, "the model has no %s", IndexFile)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
 	var x index
-	if err := d.Decode(&x); err != nil {
+	if err := segue.UnmarshalStrict(text, &x); err != nil {
 		return nil, segue.Errorf(segue.Corrupt, "%s: %w", IndexFile, err)
 	}
 	if err := x.check(); err != nil {

@@ -1,11 +1,8 @@
 package networks
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/segue-project/segue"
@@ -126,14 +123,9 @@ func (h *History) encoded() int {
 // after the object, and a network that cannot be built are errors of kind
 // [segue.Invalid].
 func ParseSpec(text []byte) (Spec, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
 	var s Spec
-	if err := d.Decode(&s); err != nil {
+	if err := segue.UnmarshalStrict(text, &s); err != nil {
 		return Spec{}, segue.Errorf(segue.Invalid, "read network specification: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Spec{}, segue.Errorf(segue.Invalid, "read network specification: text after its end")
 	}
 	return s, s.Validate()
 }

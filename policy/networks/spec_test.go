@@ -37,7 +37,7 @@ func TestParseSpecRefuses(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"no JSON":                  {`mlp`, "read network specification"},
 		"an unknown field":         {`{"kind":"mlp","depth":3}`, `unknown field "depth"`},
-		"text after the end":       {`{"kind":"mlp","heads":"plain","state":1,"hidden":[4]}{}`, "text after its end"},
+		"text after the end":       {`{"kind":"mlp","heads":"plain","state":1,"hidden":[4]}{}`, "something follows the JSON value"},
 		"an unknown kind":          {`{"kind":"lstm"}`, `kind is "lstm"`},
 		"unknown heads":            {`{"kind":"mlp","heads":"two"}`, `heads is "two"`},
 		"no state":                 {`{"kind":"mlp","heads":"plain"}`, "state is 0"},

@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -58,14 +57,9 @@ func (p *Profile) Encode() ([]byte, error) {
 // Read reads the JSON of a profile. The errors are of kind Corrupt: unknown keys,
 // another version, or numbers that no training rows could have.
 func Read(text []byte) (*Profile, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
 	var p Profile
-	if err := decoder.Decode(&p); err != nil {
+	if err := segue.UnmarshalStrict(text, &p); err != nil {
 		return nil, segue.Errorf(segue.Corrupt, "read what training saw: %w", err)
-	}
-	if decoder.More() {
-		return nil, segue.Errorf(segue.Corrupt, "read what training saw: something follows the JSON object")
 	}
 	if err := p.validate(); err != nil {
 		return nil, segue.Errorf(segue.Corrupt, "read what training saw: %w", err)
