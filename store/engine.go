@@ -39,6 +39,9 @@ type engine interface {
 	// importJobs inserts jobs or updates those that are there, and returns how many
 	// of them made a difference. No two have the same identity.
 	importJobs(ctx context.Context, s *Store, rows [][]any) (changed int64, err error)
+	// analyze is a statement that lets the engine look at the jobs, so that it
+	// chooses indexes well from now on; "" for none.
+	analyze() string
 }
 
 // loader appends rows to tables.

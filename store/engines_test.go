@@ -26,12 +26,17 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	if err := shared.stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stop PostgreSQL:", err)
-		code = 1
+	for _, end := range append(atEnd, shared.stop, durable.stop) {
+		if err := end(); err != nil {
+			fmt.Fprintln(os.Stderr, "clean up:", err)
+			code = 1
+		}
 	}
 	os.Exit(code)
 }
+
+// atEnd is done after all tests.
+var atEnd []func() error
 
 // engines returns what makes a new, empty database of each engine, for Open.
 func engines(tb testing.TB) map[string]func(testing.TB) string {

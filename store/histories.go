@@ -61,9 +61,27 @@ func (s *Store) Jobs(ctx context.Context, q JobQuery) iter.Seq2[segue.Job, error
 // finds them, however many jobs there are.
 func (s *Store) Started(ctx context.Context, q JobQuery, n int) (jobs []segue.Job, err error) {
 	defer s.wrap(&err, "read jobs of cluster %s that started last", q.Cluster)
+	query, args := startedQuery(q, n)
+	return collect(ctx, s.read, scanJob, query, args...)
+}
+
+func startedQuery(q JobQuery, n int) (query string, args []any) {
 	w := q.where("start_at")
 	w.conditions = append(w.conditions, "start_at IS NOT NULL")
-	return collect(ctx, s.read, scanJob, `SELECT `+readJobColumns+` FROM jobs`+w.clause()+fmt.Sprintf(` ORDER BY start_at DESC LIMIT %d`, n), w.args...)
+	return `SELECT ` + readJobColumns + ` FROM jobs` + w.clause() + fmt.Sprintf(` ORDER BY start_at DESC LIMIT %d`, n), w.args
+}
+
+// Waits returns how long the jobs that started in the window of q had waited since
+// their submission, in no order: all of a week, where Started would be slow.
+func (s *Store) Waits(ctx context.Context, q JobQuery) (waits []time.Duration, err error) {
+	defer s.wrap(&err, "read waits of cluster %s", q.Cluster)
+	w := q.where("start_at")
+	w.conditions = append(w.conditions, "start_at IS NOT NULL")
+	return collect(ctx, s.read, func(row scanner) (time.Duration, error) {
+		var us int64
+		err := row.Scan(&us)
+		return spanOf(us), err
+	}, `SELECT start_at - submit FROM jobs`+w.clause(), w.args...)
 }
 
 func (q JobQuery) where(instant string) *where {

@@ -12,7 +12,8 @@ import (
 const (
 	jobColumns = `cluster, submit, number, sub, kind, restarts, eligible, start_at, end_at, time_limit, priority, ` +
 		`nodes, cpus, gpus, exit_code, signal, estimated, state, name, username, account, partition, qos`
-	jobWidth = 23
+	jobWidth  = 23
+	jobSubmit = 1 // the place of submit among them
 
 	// jobConflict says what a record does to an earlier one of the same job:
 	// accounting replaces what was estimated from snapshots and not the other way
@@ -39,6 +40,10 @@ type Imported struct {
 }
 
 const maxProblems = 10
+
+// worthAnalyzing is the number of jobs after which the engine looks at its
+// statistics again.
+const worthAnalyzing = 10_000
 
 // ImportJobs adds a history to the jobs of a cluster. A job that is there already
 // (the same ID, submission and restart) is updated, so that a history, or a part
@@ -80,6 +85,9 @@ func (s *Store) ImportJobs(ctx context.Context, cluster string, jobs iter.Seq2[s
 	}
 	if err := flush(); err != nil {
 		return done, err
+	}
+	if look := s.engine.analyze(); look != "" && failed == nil && done.Changed >= worthAnalyzing {
+		_, failed = s.write.ExecContext(ctx, look)
 	}
 	return done, failed
 }

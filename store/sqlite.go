@@ -108,6 +108,9 @@ func (sqliteEngine) forUpdate() string      { return "" } // a change has the on
 func (sqliteEngine) forShare() string       { return "" }
 func (sqliteEngine) batch() int             { return 5000 } // others write in between
 
+// analyze is nothing: the statistics came with the second migration.
+func (sqliteEngine) analyze() string { return "" }
+
 // identify refuses the databases of other programs, and damaged ones.
 func (sqliteEngine) identify(ctx context.Context, s *Store) error {
 	var id, tables int

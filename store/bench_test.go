@@ -1,0 +1,303 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// million is what the design asks for.
+const million = 1_000_000
+
+// madeUp returns n jobs of two years and 500 users, made without chance: one every
+// minute or so, most of them small.
+func madeUp(n int) iter.Seq2[segue.Job, error] {
+	begin := segue.TimeOf(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
+	limits := []time.Duration{time.Hour, 2 * time.Hour, 12 * time.Hour, 24 * time.Hour, 48 * time.Hour}
+	return func(yield func(segue.Job, error) bool) {
+		for i := range n {
+			mixed := int(uint32(i*2654435761) >> 8) // Knuth's multiplicative hash
+			submit := begin.Add(time.Duration(i) * 63 * time.Second)
+			start := submit.Add(time.Duration(mixed%40_000) * time.Second)
+			run := time.Duration(60+mixed%7000) * time.Second
+			nodes := int32(1 << (mixed % 8) % 96)
+			if !yield(segue.Job{
+				ID: segue.JobID{Number: int64(1_000_000 + i)}, Name: fmt.Sprintf("train.%d", mixed%5000), User: fmt.Sprintf("user%03d", mixed%500),
+				Account: fmt.Sprintf("group%02d", mixed%50), Partition: []string{"gpu-a100", "gpu-a100-small", "gpu-h100"}[mixed%3], QOS: "normal",
+				Submit: submit, Eligible: submit, Start: start, End: start.Add(run), Limit: limits[mixed%len(limits)],
+				Nodes: nodes, CPUs: nodes * 128, GPUs: nodes * 3, Priority: int64(mixed % 100_000), State: segue.Completed,
+			}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// durable is a server with the settings of an ordinary one.
+var durable = server{durable: true}
+
+func freshDurable(b *testing.B) string {
+	b.Helper()
+	if err := durable.start(); err != nil {
+		b.Fatal(err)
+	}
+	return durable.url(durable.clone(b, "TEMPLATE migrated"))
+}
+
+// BenchmarkImport imports a million jobs into an empty store, and then the same
+// again: use -benchtime=1x.
+func BenchmarkImport(b *testing.B) {
+	for engine, fresh := range map[string]func(*testing.B) string{
+		"sqlite":   func(b *testing.B) string { b.Helper(); return filepath.Join(b.TempDir(), "segue.db") },
+		"postgres": freshDurable,
+	} {
+		b.Run(engine, func(b *testing.B) {
+			if engine == "postgres" && !havePostgres(b) {
+				return
+			}
+			for b.Loop() {
+				b.StopTimer()
+				s := open(b, fresh(b))
+				b.StartTimer()
+				importMillion(b, s, million)
+				b.StopTimer()
+				again := testingStopwatch()
+				importMillion(b, s, 0)
+				b.ReportMetric(again(), "s/again")
+				b.StartTimer()
+			}
+			b.ReportMetric(million*float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+		})
+	}
+}
+
+func testingStopwatch() func() float64 {
+	begin := time.Now()
+	return func() float64 { return time.Since(begin).Seconds() }
+}
+
+func importMillion(b *testing.B, s *Store, changed int) {
+	b.Helper()
+	done, err := s.ImportJobs(b.Context(), "c", madeUp(million))
+	if err != nil || done.Read != million || done.Changed != changed {
+		b.Fatalf("imported %+v, %v; want %d changed", done, err, changed)
+	}
+}
+
+// filled are stores of a million jobs, for all benchmarks of queries.
+var filled = map[string]func(b *testing.B) *Store{
+	"sqlite":   onceFilled(func(b *testing.B) string { b.Helper(); return filepath.Join(keptDir(b), "segue.db") }),
+	"postgres": onceFilled(func(b *testing.B) string { b.Helper(); return keptPostgres(b) }),
+}
+
+func onceFilled(where func(*testing.B) string) func(*testing.B) *Store {
+	var once sync.Once
+	var s *Store
+	return func(b *testing.B) *Store {
+		b.Helper()
+		once.Do(func() {
+			var err error
+			if s, err = Open(context.Background(), where(b), Config{}); err != nil {
+				b.Fatal(err)
+			}
+			importMillion(b, s, million)
+		})
+		return s
+	}
+}
+
+// keptDir returns a folder that outlives the benchmark.
+func keptDir(b *testing.B) string {
+	b.Helper()
+	dir, err := os.MkdirTemp("", "segue-bench-") //nolint:usetesting // it is used by the next benchmark too
+	if err != nil {
+		b.Fatal(err)
+	}
+	atEnd = append(atEnd, func() error { return os.RemoveAll(dir) })
+	return dir
+}
+
+func keptPostgres(b *testing.B) string {
+	b.Helper()
+	if err := durable.start(); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := durable.admin.ExecContext(b.Context(), `CREATE DATABASE filled TEMPLATE migrated`); err != nil {
+		b.Fatal(err)
+	}
+	return durable.url("filled")
+}
+
+// BenchmarkForecastQueries asks a store of a million jobs what a forecast wants to
+// know, and shows the plan of each query.
+func BenchmarkForecastQueries(b *testing.B) {
+	until := segue.TimeOf(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).Add(million * 63 * time.Second)
+	week := JobQuery{Cluster: "c", From: until.Add(-7 * 24 * time.Hour), Until: until}
+	ofUser, ofShape := week, week
+	ofUser.User = "user007"
+	ofShape.Nodes, ofShape.Limit = 8, 48*time.Hour
+	started := func(q JobQuery, n int) func(*Store) (int, error) {
+		return func(s *Store) (int, error) {
+			jobs, err := s.Started(b.Context(), q, n)
+			return len(jobs), err
+		}
+	}
+	streamed := func(q JobQuery) func(*Store) (int, error) {
+		return func(s *Store) (n int, err error) {
+			for _, err := range s.Jobs(b.Context(), q) {
+				if err != nil {
+					return n, err
+				}
+				n++
+			}
+			return n, nil
+		}
+	}
+	queries := []struct {
+		name string
+		ask  func(*Store) (int, error)
+	}{
+		{"last-100-started", started(JobQuery{Cluster: "c", Until: until}, 100)},
+		{"last-100-of-shape", started(JobQuery{Cluster: "c", Until: until, Nodes: 8, Limit: 48 * time.Hour}, 100)},
+		{"last-100-of-user", started(JobQuery{Cluster: "c", Until: until, User: "user007"}, 100)},
+		{"last-100-of-partition", started(JobQuery{Cluster: "c", Until: until, Partition: "gpu-h100"}, 100)},
+		{"week-of-user", started(ofUser, million)},
+		{"week-of-shape", started(ofShape, million)},
+		{"week", streamed(week)},
+		{"waits-of-week", func(s *Store) (int, error) {
+			waits, err := s.Waits(b.Context(), week)
+			return len(waits), err
+		}},
+	}
+	for engine := range filled {
+		if engine == "postgres" && !havePostgres(b) {
+			continue
+		}
+		for _, q := range queries {
+			b.Run(engine+"/"+q.name, func(b *testing.B) {
+				s := filled[engine](b)
+				var n int
+				var err error
+				for b.Loop() {
+					if n, err = q.ask(s); err != nil || n == 0 {
+						b.Fatalf("%d jobs, %v", n, err)
+					}
+				}
+				b.ReportMetric(float64(n), "jobs")
+			})
+		}
+	}
+}
+
+// BenchmarkLoop does what an agent does in a round for one chain of a thousand:
+// look, plan a link, see it run.
+func BenchmarkLoop(b *testing.B) {
+	for engine, fresh := range map[string]func(*testing.B) string{
+		"sqlite":   func(b *testing.B) string { b.Helper(); return filepath.Join(b.TempDir(), "segue.db") },
+		"postgres": freshDurable,
+	} {
+		b.Run(engine, func(b *testing.B) {
+			if engine == "postgres" && !havePostgres(b) {
+				return
+			}
+			s := open(b, fresh(b))
+			var last segue.Link
+			for i := range 1000 {
+				last = aLink(fmt.Sprintf("c%d", i), 1)
+				if err := s.CreateChain(b.Context(), aChain(last.Chain), last); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for i := 0; b.Loop(); i++ {
+				links, err := s.LiveLinks(b.Context())
+				if err != nil || len(links) < 1000 {
+					b.Fatalf("%d links, %v", len(links), err)
+				}
+				last = running(last)
+				if err := s.UpdateLink(b.Context(), segue.LinkSubmitting, last); err != nil {
+					b.Fatal(err)
+				}
+				if last, err = s.NextLink(b.Context(), last, aDecision(t0.Add(time.Duration(i)*time.Second))); err != nil {
+					b.Fatal(err)
+				}
+				ended := running(last)
+				ended.Number--
+				ended.State, ended.End = segue.LinkEnded, t0
+				if err := s.UpdateLink(b.Context(), segue.LinkRunning, ended); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// The queries of a forecast are answered by an index, without sorting.
+func TestForecastQueriesUseIndexes(t *testing.T) {
+	t.Parallel()
+	shape := JobQuery{Cluster: "c", Until: t0, Nodes: 8, Limit: 48 * time.Hour}
+	cases := map[string]struct {
+		query JobQuery
+		index string
+	}{
+		"last started":              {JobQuery{Cluster: "c", Until: t0}, "jobs_by_start"},
+		"last started of a shape":   {shape, "jobs_by_shape"},
+		"last started of a user":    {JobQuery{Cluster: "c", User: "ada"}, "jobs_by_user"},
+		"a week of a user's starts": {JobQuery{Cluster: "c", User: "ada", From: t0, Until: t0.Add(7 * 24 * time.Hour)}, "jobs_by_user"},
+	}
+	for name, fresh := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, fresh(t))
+			if _, err := s.ImportJobs(t.Context(), "c", madeUp(20_000)); err != nil {
+				t.Fatal(err)
+			}
+			for name, c := range cases {
+				query, args := startedQuery(c.query, 100)
+				if plan := planOf(t, s, query, args); !strings.Contains(plan, c.index) || strings.Contains(strings.ToLower(plan), "sort") || strings.Contains(plan, "TEMP B-TREE") {
+					t.Errorf("%s: want the index %s and no sorting, the plan is\n%s", name, c.index, plan)
+				}
+			}
+		})
+	}
+}
+
+// planOf returns how the engine would answer a query.
+func planOf(t *testing.T, s *Store, query string, args []any) string {
+	t.Helper()
+	explain := "EXPLAIN "
+	if s.engine.name() == "sqlite" {
+		explain = "EXPLAIN QUERY PLAN "
+	}
+	rows, err := s.read.QueryContext(t.Context(), explain+query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says it
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan strings.Builder
+	for rows.Next() {
+		line := make([]any, len(columns))
+		for i := range line {
+			line[i] = new(string)
+		}
+		if err := rows.Scan(line...); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&plan, *line[len(line)-1].(*string))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan.String()
+}
