@@ -6,6 +6,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/store"
 )
 
 // follow brings the links up to date with what the scheduler says of their jobs,
@@ -40,8 +41,45 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link) ([]segue.Link, 
 			return nil, err
 		}
 		links[i] = now
+		for _, n := range []int{i, i + 1} {
+			if err := c.handedOver(ctx, links, n); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return links, nil
+	return links, c.hear(ctx, links)
+}
+
+// handedOver records what became of the hand-over to the link at a place, once
+// it has started and its predecessor has ended.
+func (c *Chains) handedOver(ctx context.Context, links []segue.Link, place int) error {
+	if place < 1 || place >= len(links) {
+		return nil
+	}
+	before, l := links[place-1], links[place]
+	if before.State != segue.LinkEnded || !before.Start.Known() || !l.Start.Known() {
+		return nil
+	}
+	gap := l.Start.Sub(before.End)
+	return c.store.RecordOutcome(ctx, store.Outcome{
+		Chain: l.Chain, Number: l.Number, At: c.cfg.Now(), Interruption: max(0, gap), Overlap: max(0, -gap),
+	})
+}
+
+// hear notes which running links say that they are of use.
+func (c *Chains) hear(ctx context.Context, links []segue.Link) error {
+	for i := range links {
+		l := &links[i]
+		if c.cfg.ReadyFile == nil || l.State != segue.LinkRunning || l.Ready.Known() || !c.cfg.Exists(c.cfg.ReadyFile(l.Chain, l.Number)) {
+			continue
+		}
+		at := c.cfg.Now()
+		if err := c.store.MarkReady(ctx, l.Token(), at); err != nil {
+			return err
+		}
+		l.Ready = at
+	}
+	return nil
 }
 
 // recover finds out what became of a submission that nobody saw the end of.

@@ -22,7 +22,7 @@ func (v view) latest() segue.Link { return v.links[len(v.links)-1] }
 
 // running returns the latest link that runs, nil where none does.
 func (v view) running() *segue.Link {
-	for i := len(v.links) - 1; i >= 0; i-- {
+	for i := range slices.Backward(v.links) {
 		if v.links[i].State == segue.LinkRunning {
 			return &v.links[i]
 		}
@@ -73,9 +73,9 @@ const maxLostAttempts = 20
 
 // lastEnded returns the latest link that has ended.
 func (v view) lastEnded() (segue.Link, bool) {
-	for i := len(v.links) - 1; i >= 0; i-- {
-		if v.links[i].State == segue.LinkEnded {
-			return v.links[i], true
+	for _, l := range slices.Backward(v.links) {
+		if l.State == segue.LinkEnded {
+			return l, true
 		}
 	}
 	return segue.Link{}, false
@@ -98,8 +98,7 @@ func (v view) busy() bool {
 // latest one back. One that was never started, or ended well, ends the count.
 func (v view) fastFailures() int {
 	n := 0
-	for i := len(v.links) - 1; i >= 0; i-- {
-		l := v.links[i]
+	for _, l := range slices.Backward(v.links) {
 		if l.State == segue.LinkLost {
 			continue
 		}

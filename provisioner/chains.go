@@ -9,6 +9,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch"
 	"github.com/segue-project/segue/store"
 )
 
@@ -22,9 +23,11 @@ type Decider interface {
 type ChainsConfig struct {
 	Now     func() segue.Time
 	Decider Decider
-	// Exists reports whether a file exists: the one by which a link says that the
-	// work is done.
+	// Exists reports whether a file exists: the ones by which a link says that the
+	// work is done, or that it is ready.
 	Exists func(path string) bool
+	// ReadyFile returns the file that a link makes when it is of use; nil for none.
+	ReadyFile func(chain string, link int) string
 	// User, when not empty, is whose chains are kept going; otherwise everybody's.
 	User string
 	// MaxSubmissions bounds how many links are submitted in an hour, over all
@@ -146,7 +149,10 @@ func (c *Chains) decide(ctx context.Context, v view, state schedulers.State) (se
 	}
 	decision, err := c.cfg.Decider.Decide(ctx, state, q)
 	if err != nil {
-		return segue.Decision{}, fmt.Errorf("decide: %w", err)
+		if ctx.Err() != nil {
+			return segue.Decision{}, ctx.Err()
+		}
+		decision = unforeseen(v, q, err)
 	}
 	if lead := v.chain.Terms.MinLead; !decision.Submit && q.Remaining <= lead {
 		decision.Submit, decision.SubmitAt = true, decision.At
@@ -162,11 +168,22 @@ func overdue(v view, q Question) segue.Decision {
 	switch {
 	case last.State == segue.LinkLost:
 		reason = fmt.Sprintf("Submit now: attempt %d at link %d made no job.", last.Attempt, last.Number)
+	case v.running() != nil && v.chain.Terms.Startup > 0:
+		reason = fmt.Sprintf("Submit now: link %d ends within the %s that the next one needs to start up.", last.Number, v.chain.Terms.Startup)
 	case v.running() != nil:
-		reason = fmt.Sprintf("Submit now: link %d ends within the start-up time of the next one.", last.Number)
+		reason = fmt.Sprintf("Submit now: link %d has reached its limit.", last.Number)
 	}
 	return segue.Decision{
 		At: v.now, Policy: "reactive", Request: q.Request, Remaining: q.Remaining, Prefer: q.Prefer, Submit: true, SubmitAt: v.now, Reason: reason,
+	}
+}
+
+// unforeseen is the decision where nobody can say what the wait would be: no
+// worse than what a chain of dependent jobs does.
+func unforeseen(v view, q Question, err error) segue.Decision {
+	return segue.Decision{
+		At: v.now, Policy: "reactive", Request: q.Request, Remaining: q.Remaining, Prefer: q.Prefer, SubmitAt: v.now.Add(q.Remaining),
+		Reason: fmt.Sprintf("Wait until the current link ends: there is no forecast (%v).", err),
 	}
 }
 
@@ -184,7 +201,7 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 		return err
 	}
 	got, err := c.cluster.Submit(ctx, schedulers.Submission{
-		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: extra(whole, link, v.running()),
+		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: c.extra(whole, link, v.running()),
 	})
 	switch {
 	case errors.Is(err, schedulers.ErrAmbiguous):
@@ -224,10 +241,13 @@ func (c *Chains) throttle(now segue.Time) error {
 }
 
 // extra are the variables by which a link knows its chain.
-func extra(chain segue.Chain, link segue.Link, predecessor *segue.Link) []string {
-	vars := []string{"SEGUE_CHAIN=" + chain.ID, fmt.Sprintf("SEGUE_LINK=%d", link.Number), "SEGUE_TOKEN=" + link.Token()}
+func (c *Chains) extra(chain segue.Chain, link segue.Link, predecessor *segue.Link) []string {
+	vars := []string{sbatch.ChainVariable + "=" + chain.ID, fmt.Sprintf("%s=%d", sbatch.LinkVariable, link.Number)}
+	if c.cfg.ReadyFile != nil {
+		vars = append(vars, sbatch.ReadyVariable+"="+c.cfg.ReadyFile(chain.ID, link.Number))
+	}
 	if predecessor != nil {
-		vars = append(vars, "SEGUE_PREDECESSOR="+predecessor.Job.String())
+		vars = append(vars, sbatch.PredecessorVariable+"="+predecessor.Job.String())
 	}
 	return vars
 }

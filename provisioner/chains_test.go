@@ -104,7 +104,7 @@ func busyJobs() []simulator.Job {
 var link = segue.Request{Shape: segue.Shape{Nodes: 2, Limit: 12 * hour}, User: "ada"}
 
 // begin submits the first link of a chain, as the wrapper does, and records it.
-func (w *world) begin(terms segue.Terms) segue.Chain {
+func (w *world) begin(terms segue.Terms) {
 	w.t.Helper()
 	chain := segue.Chain{ID: "abc", Name: "train", User: "ada", Created: w.driver.Now(), Request: link, Terms: terms}
 	first := segue.Link{
@@ -119,7 +119,6 @@ func (w *world) begin(terms segue.Terms) segue.Chain {
 	if err := w.store.CreateChain(w.t.Context(), chain, first); err != nil {
 		w.t.Fatal(err)
 	}
-	return chain
 }
 
 func (w *world) links() []segue.Link {

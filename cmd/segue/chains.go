@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/store"
+)
+
+// chainStore is where chains are kept.
+type chainStore struct{ where string }
+
+func (c *chainStore) add(flags *pflag.FlagSet) {
+	flags.StringVar(&c.where, "store", "", "where chains are kept: a file, or postgres://... (default DATABASE_URL, or a file of one's own)")
+}
+
+// open opens the store, and takes over what was submitted since somebody last did.
+func (c *chainStore) open(ctx context.Context) (*store.Store, error) {
+	where := c.where
+	if where == "" {
+		where = os.Getenv("DATABASE_URL")
+	}
+	if where == "" {
+		where = filepath.Join(stateDir(), "segue.db")
+		if err := os.MkdirAll(stateDir(), 0o700); err != nil {
+			return nil, segue.Errorf(segue.Unavailable, "make the folder of the store: %w", err)
+		}
+	}
+	s, err := store.Open(ctx, where, store.Config{})
+	if err != nil {
+		return nil, err
+	}
+	if err := takeOver(ctx, s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// takeOver brings the chains into the store that segue sbatch has spooled.
+func takeOver(ctx context.Context, s *store.Store) error {
+	return spool{dir: stateDir()}.HandOver(recorded{ctx, s}, segue.TimeOf(time.Now()))
+}
+
+// recorded is a Recorder that keeps chains in a store.
+type recorded struct {
+	ctx   context.Context
+	store *store.Store
+}
+
+func (r recorded) Record(chain segue.Chain, link segue.Link) error {
+	return r.store.CreateChain(r.ctx, chain, link)
+}
+
+// find returns the chain that a person names: by its ID, the beginning of it, or
+// by its name where only one has it.
+func find(ctx context.Context, s *store.Store, name string) (segue.Chain, error) {
+	chains, err := s.Chains(ctx, store.ChainQuery{})
+	if err != nil {
+		return segue.Chain{}, err
+	}
+	for _, matches := range []func(segue.Chain) bool{
+		func(c segue.Chain) bool { return c.ID == name },
+		func(c segue.Chain) bool { return c.Name == name && !c.State.Final() },
+		func(c segue.Chain) bool { return c.Name == name },
+		func(c segue.Chain) bool { return strings.HasPrefix(c.ID, name) },
+	} {
+		var ids []string
+		var found segue.Chain
+		for _, c := range chains {
+			if matches(c) {
+				ids, found = append(ids, c.ID), c
+			}
+		}
+		switch len(ids) {
+		case 0:
+		case 1:
+			return found, nil
+		default:
+			slices.Sort(ids)
+			return segue.Chain{}, segue.Errorf(segue.Invalid, "%q is several chains: %s", name, strings.Join(ids, ", "))
+		}
+	}
+	return segue.Chain{}, segue.Errorf(segue.NotFound, "there is no chain %q; `segue status --all` lists them", name)
+}
+
+// newChainStateCommands returns pause, resume and stop.
+func newChainStateCommands() []*cobra.Command {
+	var all []*cobra.Command
+	for _, c := range []struct {
+		use, short, long string
+		from             []segue.ChainState
+		to               segue.ChainState
+		why              string
+	}{
+		{
+			"pause CHAIN", "Submit no more links of a chain until it is resumed",
+			"Pause keeps what runs and what is queued, and submits nothing more.",
+			[]segue.ChainState{segue.ChainActive},
+			segue.ChainPaused, "Paused by its user.",
+		},
+		{
+			"resume CHAIN", "Let a paused chain go on", "Resume lets a paused chain go on.",
+			[]segue.ChainState{segue.ChainPaused},
+			segue.ChainActive, "",
+		},
+		{
+			"stop CHAIN", "End a chain: no link follows",
+			"Stop ends a chain for good. What runs goes on to its end, and what is queued stays:\ncancel those with scancel, by the job numbers that it prints.",
+			[]segue.ChainState{segue.ChainActive, segue.ChainPaused},
+			segue.ChainStopped, "Stopped by its user.",
+		},
+	} {
+		var where chainStore
+		cmd := &cobra.Command{
+			Use: c.use, Short: c.short, Long: c.long, Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				s, err := where.open(cmd.Context())
+				if err != nil {
+					return err
+				}
+				defer s.Close()
+				return changeState(cmd, s, args[0], c.from, c.to, c.why)
+			},
+		}
+		where.add(cmd.Flags())
+		all = append(all, cmd)
+	}
+	return all
+}
+
+func changeState(cmd *cobra.Command, s *store.Store, name string, from []segue.ChainState, to segue.ChainState, why string) error {
+	ctx := cmd.Context()
+	chain, err := find(ctx, s, name)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(from, chain.State) {
+		return segue.Errorf(segue.Conflict, "chain %s is %s already. %s", chain.ID, chain.State, chain.Why)
+	}
+	if err := s.SetChainState(ctx, chain.ID, chain.State, to, why); err != nil {
+		return err
+	}
+	links, err := s.Links(ctx, chain.ID)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Chain %s (%s) is %s.\n", chain.ID, chain.Name, to)
+	for _, l := range links {
+		if !l.State.Final() && to != segue.ChainActive {
+			fmt.Fprintf(cmd.OutOrStdout(), "Link %d, job %s, is %s and goes on.\n", l.Number, l.Job, l.State)
+		}
+	}
+	return nil
+}
+
+// newReadyCommand returns segue ready, which a link runs.
+func newReadyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ready",
+		Short: "Say, in a job of a chain, that it is of use now",
+		Long: `Ready is for the script of a chain's job: it says that the job is of use now (its
+model is loaded, its server answers), so that its predecessor may be stopped. It
+makes the file that SEGUE_READY_FILE names; touch does as well.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			path := os.Getenv("SEGUE_READY_FILE")
+			if path == "" {
+				return segue.Errorf(segue.Invalid, "SEGUE_READY_FILE is not set: this is not a job of a chain")
+			}
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return fmt.Errorf("say that the job is ready: %w", err)
+			}
+			return os.WriteFile(path, nil, 0o600)
+		},
+	}
+}

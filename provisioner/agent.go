@@ -1,0 +1,208 @@
+package provisioner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/store"
+)
+
+// AgentConfig says how an agent works. Now and Holder are required.
+type AgentConfig struct {
+	Now    func() segue.Time
+	Holder string // unique to the process: host, process ID, a random word
+	// Lease is what agents of one store share, of which one works; default "agent".
+	Lease string
+	// Every is the time between rounds; default one minute. Collect is the time
+	// between snapshots that are kept as history; default five.
+	Every, Collect time.Duration
+	// TakeOver, when not nil, is called at the beginning of every round: it brings
+	// chains into the store that were submitted meanwhile.
+	TakeOver func(ctx context.Context, s *store.Store) error
+	// Sleep waits for d or until ctx ends; by default the system's.
+	Sleep func(ctx context.Context, d time.Duration) error
+	Log   *slog.Logger // default slog.Default()
+}
+
+func (c AgentConfig) withDefaults() AgentConfig {
+	if c.Lease == "" {
+		c.Lease = "agent"
+	}
+	if c.Every == 0 {
+		c.Every = time.Minute
+	}
+	if c.Collect == 0 {
+		c.Collect = 5 * time.Minute
+	}
+	if c.Sleep == nil {
+		c.Sleep = sleep
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c
+}
+
+func (c AgentConfig) validate() error {
+	switch {
+	case c.Now == nil || c.Holder == "":
+		return segue.Errorf(segue.Invalid, "agent: Now and Holder are required")
+	case c.Every < 0 || c.Collect < 0:
+		return segue.Errorf(segue.Invalid, "agent: a round every %s, a snapshot every %s: want more than 0", c.Every, c.Collect)
+	}
+	return nil
+}
+
+// leaseRounds is for how many rounds an agent holds its lease: so long others
+// wait when it was killed.
+const leaseRounds = 3
+
+// Agent keeps the chains of a store going, round after round, and the history of
+// its cluster. Of several agents on one store one works.
+type Agent struct {
+	cfg     AgentConfig
+	store   *store.Store
+	cluster *schedulers.Cluster
+	chains  func(*store.Store) (*Chains, error)
+
+	lease     store.Lease
+	loop      *Chains
+	name      string // of the cluster, in the store
+	collected segue.Time
+}
+
+// NewAgent returns an agent. chains makes the loop over the chains of a store: it
+// is called with one that fails as soon as another agent has taken over.
+func NewAgent(s *store.Store, cluster *schedulers.Cluster, chains func(*store.Store) (*Chains, error), cfg AgentConfig) (*Agent, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	return &Agent{cfg: cfg, store: s, cluster: cluster, chains: chains, collected: segue.NoTime}, nil
+}
+
+// Run works until ctx ends, which is no error. What goes wrong in a round is
+// logged, and the next round goes on.
+func (a *Agent) Run(ctx context.Context) error {
+	defer a.release(ctx)
+	for {
+		if err := a.RunOnce(ctx); err != nil && ctx.Err() == nil {
+			a.cfg.Log.Warn("round is incomplete", "error", err)
+		}
+		if err := a.cfg.Sleep(ctx, a.cfg.Every); err != nil {
+			return nil //nolint:nilerr // it was told to end
+		}
+	}
+}
+
+// RunOnce is one round. While another agent works it does nothing.
+func (a *Agent) RunOnce(ctx context.Context) error {
+	working, err := a.hold(ctx)
+	if err != nil || !working {
+		return err
+	}
+	var all []error
+	if a.cfg.TakeOver != nil {
+		if err := a.cfg.TakeOver(ctx, a.store.Under(a.lease)); err != nil {
+			all = append(all, err)
+		}
+	}
+	if err := a.collect(ctx); err != nil {
+		all = append(all, err)
+	}
+	if err := a.loop.RunOnce(ctx); err != nil {
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}
+
+// hold takes or keeps the lease, and reports whether this agent has it.
+func (a *Agent) hold(ctx context.Context) (bool, error) {
+	now, span := a.cfg.Now(), leaseRounds*a.cfg.Every
+	if a.lease.Holder != "" {
+		lease, err := a.store.Renew(ctx, a.lease, now, span)
+		if err == nil {
+			a.lease = lease
+			return true, nil
+		}
+		if segue.KindOf(err) != segue.Conflict {
+			return false, err
+		}
+		a.cfg.Log.Warn("another agent has taken over", "error", err)
+		a.lease = store.Lease{}
+	}
+	lease, err := a.store.Acquire(ctx, a.cfg.Lease, a.cfg.Holder, now, span)
+	if segue.KindOf(err) == segue.Conflict {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	a.lease = lease
+	if a.loop, err = a.chains(a.store.Under(lease)); err != nil {
+		return false, err
+	}
+	a.cfg.Log.Info("agent works", "holder", a.cfg.Holder, "fence", lease.Fence)
+	return true, nil
+}
+
+// collect keeps what the scheduler shows as history, for learning and
+// forecasting without an administrator's help.
+func (a *Agent) collect(ctx context.Context) error {
+	if now := a.cfg.Now(); a.collected.Known() && now.Sub(a.collected) < a.cfg.Collect {
+		return nil
+	}
+	name, err := a.ClusterName(ctx)
+	if err != nil {
+		return err
+	}
+	state, err := a.cluster.State(ctx)
+	if err != nil {
+		return fmt.Errorf("collect history: %w", err)
+	}
+	a.collected = a.cfg.Now()
+	if _, err := a.store.Under(a.lease).RecordSnapshot(ctx, name, state.Snapshot("")); err != nil && segue.KindOf(err) != segue.Conflict {
+		return err
+	}
+	return nil
+}
+
+// ClusterName returns the name under which the cluster's history is kept.
+func (a *Agent) ClusterName(ctx context.Context) (string, error) {
+	if a.name == "" {
+		caps, err := a.cluster.Capabilities(ctx)
+		if err != nil {
+			return "", fmt.Errorf("name of the cluster: %w", err)
+		}
+		a.name = caps.Cluster
+	}
+	return a.name, nil
+}
+
+// release lets another agent work at once.
+func (a *Agent) release(ctx context.Context) {
+	if a.lease.Holder == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := a.store.Release(ctx, a.lease); err != nil {
+		a.cfg.Log.Warn("lease is not released", "error", err)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,108 @@
+package provisioner_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/provisioner"
+	"github.com/segue-project/segue/simulator"
+	"github.com/segue-project/segue/store"
+)
+
+// agent returns one of several agents of a world.
+func (w *world) agent(holder string) *provisioner.Agent {
+	w.t.Helper()
+	a, err := provisioner.NewAgent(w.store, w.cluster, func(s *store.Store) (*provisioner.Chains, error) {
+		return provisioner.NewChains(s, w.cluster, provisioner.ChainsConfig{
+			Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string) bool { return false },
+		})
+	}, provisioner.AgentConfig{Now: w.driver.Now, Holder: holder})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return a
+}
+
+// Two agents that were started at once do the work of one, and when the one that
+// works is killed the other takes over.
+func TestOfTwoAgentsOneWorks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, noDecider{})
+	w.begin(segue.Terms{MaxLinks: 4})
+	one, two := w.agent("one"), w.agent("two")
+	for range 60 * 15 {
+		w.driver.Advance(w.driver.Now().Add(time.Minute))
+		for _, a := range []*provisioner.Agent{one, two} {
+			if err := a.RunOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := len(w.links()); n != 2 {
+		t.Fatalf("%d links after 15 hours, want 2", n)
+	}
+	for range 60 * 15 { // one is killed
+		w.driver.Advance(w.driver.Now().Add(time.Minute))
+		if err := two.RunOnce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	links := w.links()
+	if len(links) != 3 || links[2].Number != 3 {
+		t.Errorf("%d links after 30 hours, want 3", len(links))
+	}
+}
+
+// noDecider decides nothing: the agents have deciders of their own.
+type noDecider struct{ constantLead }
+
+// A user who has no accounting has a history all the same.
+func TestAnAgentCollectsHistory(t *testing.T) {
+	t.Parallel()
+	jobs := []simulator.Job{
+		{Submit: noon.Add(time.Hour), Run: 2 * hour, Limit: 6 * hour, Nodes: 2, User: 1},
+		{Submit: noon.Add(time.Hour), Run: 3 * hour, Limit: 6 * hour, Nodes: 1, User: 2},
+	}
+	w := newWorld(t, jobs, noDecider{})
+	a := w.agent("one")
+	for range 60 * 6 {
+		w.driver.Advance(w.driver.Now().Add(time.Minute))
+		if err := a.RunOnce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var runs []time.Duration
+	for j, err := range w.store.Jobs(t.Context(), store.JobQuery{Cluster: "simulated"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, j.Run())
+	}
+	if len(runs) != 2 {
+		t.Fatalf("%d jobs in the history, want 2", len(runs))
+	}
+	for i, want := range []time.Duration{2 * hour, 3 * hour} {
+		if diff := (runs[i] - want).Abs(); diff > 5*time.Minute {
+			t.Errorf("job %d ran for %s, want %s within the five minutes between snapshots", i, runs[i], want)
+		}
+	}
+}
+
+func TestAnAgentEndsWhenItIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, noDecider{})
+	ctx, cancel := context.WithCancel(t.Context())
+	a := w.agent("one")
+	if err := a.RunOnce(ctx); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := a.Run(ctx); err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+	if _, err := w.store.Acquire(t.Context(), "agent", "two", w.driver.Now(), time.Minute); err != nil {
+		t.Errorf("its lease is not free: %v", err)
+	}
+}

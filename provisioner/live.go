@@ -1,0 +1,95 @@
+package provisioner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/simulator"
+	"github.com/segue-project/segue/store"
+)
+
+// LiveConfig says by what to decide on a real cluster. Its zero value is a
+// planner.
+type LiveConfig struct {
+	By       *Trained // a trained model; nil lets a planner decide
+	Monte    predictor.MonteCarloConfig
+	Backfill simulator.Backfill // default EASY
+	// Window is how far back the history is read; default 30 days. It is read
+	// again when it is older than Refresh; default 15 minutes.
+	Window, Refresh time.Duration
+}
+
+func (c LiveConfig) withDefaults() LiveConfig {
+	if c.Monte.Replicas == 0 {
+		c.Monte.Replicas = 100
+	}
+	if c.Monte.Seed == 0 {
+		c.Monte.Seed = 1
+	}
+	if c.Backfill == simulator.NoBackfill {
+		c.Backfill = simulator.EASY
+	}
+	if c.Window == 0 {
+		c.Window = 30 * 24 * time.Hour
+	}
+	if c.Refresh == 0 {
+		c.Refresh = 15 * time.Minute
+	}
+	return c
+}
+
+// Live decides on a real cluster: from its state, and from its history in the
+// store. It is not for several goroutines.
+type Live struct {
+	store   *store.Store
+	cluster string // its name in the store
+	cfg     LiveConfig
+
+	jobs []segue.Job // of the window, up to read
+	read segue.Time
+}
+
+// NewLive returns the decider for the cluster of that name.
+func NewLive(s *store.Store, cluster string, cfg LiveConfig) *Live {
+	return &Live{store: s, cluster: cluster, cfg: cfg.withDefaults(), read: segue.NoTime}
+}
+
+// Decide forecasts the wait of the next link, if it was submitted now to the
+// partition that it asks for, and decides by that.
+func (l *Live) Decide(ctx context.Context, state schedulers.State, q Question) (segue.Decision, error) {
+	if err := l.refresh(ctx, state.At); err != nil {
+		return segue.Decision{}, err
+	}
+	now := predictor.RecordedAt(l.jobs, state.At, 0) // for its history
+	now.Snapshot, now.Owner = state.Snapshot(q.Request.Partition), q.Request.User
+	gpus := now.Snapshot.GPUsPerNode
+	q.Request.GPUsPerNode = min(q.Request.GPUsPerNode, gpus)
+	cluster := simulator.Config{
+		Pools:    []simulator.Pool{{Name: "nodes", Nodes: max(now.Snapshot.Nodes, 1), GPUsPerNode: gpus}},
+		Backfill: l.cfg.Backfill,
+	}
+	if l.cfg.By == nil {
+		return Advise(now, cluster, l.cfg.Monte, q)
+	}
+	return AdviseBy(*l.cfg.By, now, cluster, l.cfg.Monte, q)
+}
+
+// refresh reads the history again when it is old.
+func (l *Live) refresh(ctx context.Context, now segue.Time) error {
+	if l.read.Known() && now.Sub(l.read) < l.cfg.Refresh {
+		return nil
+	}
+	var jobs []segue.Job
+	for j, err := range l.store.Jobs(ctx, store.JobQuery{Cluster: l.cluster, From: now.Add(-l.cfg.Window)}) {
+		if err != nil {
+			return fmt.Errorf("read the history: %w", err)
+		}
+		jobs = append(jobs, j)
+	}
+	l.jobs, l.read = jobs, now
+	return nil
+}
