@@ -19,13 +19,18 @@ learns the queue from the cluster's own history and says when to submit.`,
 	}
 	root.AddCommand(
 		newAdviseCommand(),
+		newAgentCommand(),
 		newBacktestCommand(),
 		newModelsCommand(),
 		newOutcomeCommand(),
+		newReadyCommand(),
 		newSbatchCommand(),
 		newSimulateCommand(),
+		newStatusCommand(),
 		newTraceCommand(),
 		newVersionCommand(),
+		newWhyCommand(),
 	)
+	root.AddCommand(newChainStateCommands()...)
 	return root
 }
