@@ -173,29 +173,16 @@ func (f *promoteFlags) enter(registry *models.Registry, period evaluation.Period
 
 // stretch reads the history up to the end of the period.
 func (f *promoteFlags) stretch(cfg *trainer.ContestConfig) error {
-	pairTime, err := cli.Limit("pair-time", f.pairTime)
-	if err != nil {
+	var err error
+	if cfg.Pairs, err = pairsOf(f.pairs, f.pairTime); err != nil {
 		return err
-	}
-	for _, nodes := range f.pairs {
-		cfg.Pairs = append(cfg.Pairs, segue.Shape{Nodes: nodes, Limit: pairTime})
 	}
 	cluster, err := f.scheduler.Config()
 	if err != nil {
 		return err
 	}
-	h, err := f.history.Load()
-	if err != nil {
-		return err
-	}
-	known := trainer.KnownBefore(h.Jobs, cfg.Period.To)
-	if cfg.Replays, err = trainer.Replays(known, cluster, !f.plainOnly); err != nil {
-		return err
-	}
-	for i := range cfg.Replays {
-		cfg.Replays[i] = cfg.Replays[i].RequestedLimits(known)
-	}
-	return nil
+	cfg.Replays, _, err = replaysOf(f.history, cluster, !f.plainOnly, cfg.Period.To)
+	return err
 }
 
 // printVerdict says who decides from now on, and why.

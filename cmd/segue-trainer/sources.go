@@ -43,23 +43,13 @@ const mostLoad = 0.95
 // until, each on its shares of the nodes, and returns the number of its jobs and
 // which shares it left out.
 func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator.Config, until segue.Time) (jobs int64, notes []string, err error) {
-	history := cli.History{Path: s.path, Format: f.history.Format, Zone: f.history.Zone}
-	h, err := history.Load()
-	if err != nil {
-		return 0, nil, err
-	}
-	known := trainer.KnownBefore(h.Jobs, until)
-	if len(known) == 0 {
-		return 0, nil, segue.Errorf(segue.Invalid, "--until %s is before the first job of %s", until, s.path)
-	}
 	cluster.Pools = []simulator.Pool{cluster.Pools[0]}
 	cluster.Pools[0].Nodes = s.nodes
-	replays, err := trainer.Replays(known, cluster, !f.plainOnly)
+	replays, known, err := replaysOf(cli.History{Path: s.path, Format: f.history.Format, Zone: f.history.Zone}, cluster, !f.plainOnly, until)
 	if err != nil {
 		return 0, nil, err
 	}
 	for i, r := range replays {
-		r = r.RequestedLimits(known)
 		r.Name += s.name
 		shares := f.loads
 		if i > 0 {
@@ -77,5 +67,38 @@ func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator
 			*list = append(*list, changed)
 		}
 	}
-	return int64(len(known)), notes, nil
+	return int64(known), notes, nil
+}
+
+// replaysOf reads a history as it was known at the instant until, and returns its
+// replays, the plain one and with faithful another, with the number of its jobs.
+func replaysOf(history cli.History, cluster simulator.Config, faithful bool, until segue.Time) (replays []trainer.Replay, jobs int, err error) {
+	h, err := history.Load()
+	if err != nil {
+		return nil, 0, err
+	}
+	known := trainer.KnownBefore(h.Jobs, until)
+	if len(known) == 0 {
+		return nil, 0, segue.Errorf(segue.Invalid, "--until %s is before the first job of %s", until, history.Path)
+	}
+	if replays, err = trainer.Replays(known, cluster, faithful); err != nil {
+		return nil, 0, err
+	}
+	for i := range replays {
+		replays[i] = replays[i].RequestedLimits(known)
+	}
+	return replays, len(known), nil
+}
+
+// pairsOf returns the shapes of the jobs of pairs, by --pairs and --pair-time.
+func pairsOf(nodes []int, pairTime string) ([]segue.Shape, error) {
+	limit, err := cli.Limit("pair-time", pairTime)
+	if err != nil {
+		return nil, err
+	}
+	var pairs []segue.Shape
+	for _, n := range nodes {
+		pairs = append(pairs, segue.Shape{Nodes: n, Limit: limit})
+	}
+	return pairs, nil
 }

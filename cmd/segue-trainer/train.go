@@ -183,7 +183,7 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 	if err != nil {
 		return cfg, m, err
 	}
-	pairTime, err := cli.Limit("pair-time", f.pairTime)
+	pairs, err := pairsOf(f.pairs, f.pairTime)
 	if err != nil {
 		return cfg, m, err
 	}
@@ -225,10 +225,9 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 			return cfg, m, err
 		}
 	}
-	for _, nodes := range f.pairs {
-		shape := segue.Shape{Nodes: nodes, Limit: pairTime}
-		cfg.Samples.Pairs = append(cfg.Samples.Pairs, shape)
-		m.Pairs = append(m.Pairs, models.PairOf(shape))
+	cfg.Samples.Pairs = pairs
+	for _, pair := range pairs {
+		m.Pairs = append(m.Pairs, models.PairOf(pair))
 	}
 	cfg.Key = f.key(m)
 	m.Cluster = models.Cluster{Nodes: f.scheduler.Nodes}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/cmd/internal/cli"
@@ -251,21 +250,9 @@ func firstSubmit(jobs []simulator.Job) segue.Time {
 	return first
 }
 
-// commandLine returns the command with the flags that were given, by name.
-func commandLine(cmd *cobra.Command) string {
-	line := cmd.CommandPath()
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		line += " --" + f.Name
-		if f.Value.Type() != "bool" {
-			line += " " + strings.Trim(f.Value.String(), "[]")
-		}
-	})
-	return line
-}
-
 // writeReport writes the HTML report.
 func (f *backtestFlags) writeReport(cmd *cobra.Command, cfg trainer.BacktestConfig, result trainer.BacktestResult) error {
-	page, err := trainer.ReportPage(cmd.Context(), cfg, result, commandLine(cmd))
+	page, err := trainer.ReportPage(cmd.Context(), cfg, result, cli.CommandLine(cmd))
 	if err != nil {
 		return err
 	}

@@ -34,16 +34,6 @@ history.`,
 	return cmd
 }
 
-// openHistory opens the history at path, or the one on standard input if path
-// is "-".
-func openHistory(path string, stdin io.Reader, opt traces.Options) (*traces.Reader, error) {
-	if path == "-" {
-		opt.Name = "standard input"
-		return traces.NewReader(stdin, opt)
-	}
-	return traces.Open(path, opt)
-}
-
 // followReading returns a function that keeps a progress line, and ends the
 // reading when ctx ends.
 func followReading(ctx context.Context, w io.Writer) (follow func(done, total int64) error, end func()) {

@@ -94,7 +94,7 @@ func (f *traceConvertFlags) convert(cmd *cobra.Command, out string, opt traces.C
 	if f.history.Path != "-" && out != "-" {
 		return traces.Convert(f.history.Path, out, opt)
 	}
-	r, err := openHistory(f.history.Path, cmd.InOrStdin(), opt.Read)
+	r, err := cli.OpenHistory(f.history.Path, cmd.InOrStdin(), opt.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -44,18 +44,13 @@ command fails.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.history.Format, "trace-format", "auto", "format of the history, when it is not to be recognised")
-	flags.StringVar(&f.history.Zone, "timezone", "", "time zone of times without one (default America/Chicago for the Lonestar6 log, UTC otherwise)")
+	f.history.AddReading(flags)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 
 func (f *traceStatsFlags) run(cmd *cobra.Command) error {
-	opt, err := f.history.Options()
-	if err != nil {
-		return err
-	}
-	r, err := openHistory(f.history.Path, cmd.InOrStdin(), opt)
+	r, err := f.history.Open(cmd.InOrStdin())
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"strings"
 	"time"
 
@@ -21,8 +22,33 @@ type History struct {
 // Add declares the flags.
 func (f *History) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Path, "trace", "", "job history: Lonestar6 log, SWF, sacct -P or Parquet, gzip or not (required)")
+	f.AddReading(flags)
+}
+
+// AddReading declares the flags but --trace, for commands whose argument is the
+// file.
+func (f *History) AddReading(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Format, "trace-format", "auto", "format of the history, when it is not to be recognised")
 	flags.StringVar(&f.Zone, "timezone", "", "time zone of times without one (default America/Chicago for the Lonestar6 log, UTC otherwise)")
+}
+
+// Open opens the history, or with the path "-" the one on standard input.
+func (f *History) Open(stdin io.Reader) (*traces.Reader, error) {
+	opt, err := f.Options()
+	if err != nil {
+		return nil, err
+	}
+	return OpenHistory(f.Path, stdin, opt)
+}
+
+// OpenHistory opens the history at path, or with the path "-" the one on standard
+// input.
+func OpenHistory(path string, stdin io.Reader, opt traces.Options) (*traces.Reader, error) {
+	if path == "-" {
+		opt.Name = "standard input"
+		return traces.NewReader(stdin, opt)
+	}
+	return traces.Open(path, opt)
 }
 
 // Options returns how to read the history.
