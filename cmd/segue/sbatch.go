@@ -50,10 +50,16 @@ const exitNotFound = 127
 // runSbatch deals with a call as sbatch that may be a chain, and returns the
 // exit code; a plain job replaces the process and does not return.
 func runSbatch(call *passthrough.Call, recorder Recorder, std stdio) int {
-	script, err := scriptOf(call, std.in)
+	line := options.Submission.Read(call.Args)
+	plain := passthrough.Call{Args: line.Without(call.Args, (*options.Option).Segue)}
+	if line.Has("help") || line.Has("usage") || line.Has("version") {
+		return execSbatch(&plain, std.err)
+	}
+	script, err := scriptOf(call, line, std.in)
+	plain.Input = call.Input
 	if err != nil {
 		// sbatch says so in its own words, or finds what was not found here.
-		return execSbatch(call, std.err)
+		return execSbatch(&plain, std.err)
 	}
 	env := os.Environ()
 	job, err := sbatch.Read(sbatch.Input{Args: call.Args, Env: env, Script: script})
@@ -67,8 +73,7 @@ func runSbatch(call *passthrough.Call, recorder Recorder, std stdio) int {
 	if job.Chain && len(job.Refused) == 0 {
 		fmt.Fprintf(std.err, "segue: not a chain, but a single job, because %s\n", strings.Join(job.Unsure, "; "))
 	}
-	call.Args = job.Line.Without(call.Args, (*options.Option).Segue)
-	return execSbatch(call, std.err)
+	return execSbatch(&plain, std.err)
 }
 
 // stdio are the standard streams.
@@ -90,8 +95,7 @@ func execSbatch(call *passthrough.Call, stderr io.Writer) int {
 
 // scriptOf reads the batch script as sbatch will: from the file that the
 // arguments name, or from standard input. With --wrap there is none.
-func scriptOf(call *passthrough.Call, stdin io.Reader) ([]byte, error) {
-	line := options.Submission.Read(call.Args)
+func scriptOf(call *passthrough.Call, line options.Line, stdin io.Reader) ([]byte, error) {
 	switch {
 	case line.Has("wrap"):
 		return nil, nil

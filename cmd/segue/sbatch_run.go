@@ -21,15 +21,15 @@ type runner struct {
 	found func(segue.JobID)
 }
 
-// ran is how sbatch ended.
-type ran struct {
+// ending is how sbatch ended.
+type ending struct {
 	code   int
 	signal syscall.Signal // that ended it; 0 otherwise
 	stderr []byte         // the end of it
 	err    error          // it could not be started
 }
 
-func (r runner) run(cmd *exec.Cmd, l sbatch.Launch, std stdio) ran {
+func (r runner) run(cmd *exec.Cmd, l sbatch.Launch, std stdio) ending {
 	cmd.Args = append([]string{"sbatch"}, l.Args...)
 	cmd.Env = l.Env
 	cmd.Stdin = std.in
@@ -48,12 +48,12 @@ func (r runner) run(cmd *exec.Cmd, l sbatch.Launch, std stdio) ran {
 		complaint = answer
 	}
 	if err := cmd.Start(); err != nil {
-		return ran{err: err}
+		return ending{err: err}
 	}
 	stop := forward(cmd.Process)
 	err := cmd.Wait()
 	stop()
-	result := ran{stderr: complaint.tail}
+	result := ending{stderr: complaint.tail}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

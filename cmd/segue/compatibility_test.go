@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/slurmtest"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch"
+)
+
+var longWord = strings.Repeat("x", 900)
+
+// TestSegueIsSbatch runs every case through the real sbatch, through segue, and
+// through segue as the first link of a chain: they print the same, exit with the
+// same code, and make the same job.
+func TestSegueIsSbatch(t *testing.T) {
+	t.Parallel()
+	slurm := slurmtest.Start(t, slurmtest.Config{
+		Nodes: 4, Partitions: []string{"PartitionName=batch Nodes=ALL Default=YES State=DOWN", "PartitionName=up Nodes=ALL State=UP"},
+	})
+	program, err := exec.LookPath("segue") // this test, by the name of the command
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range sbatchCases {
+		t.Run(c.name, func(t *testing.T) {
+			site := newSite(t, slurm, c)
+			want := site.submit(t, "sbatch", c.args...)
+			plain := site.submit(t, program, append([]string{"sbatch"}, c.args...)...)
+			if diff := cmp.Diff(want, plain); diff != "" {
+				t.Errorf("segue sbatch (-sbatch +segue):\n%s", diff)
+			}
+			chain := site.submit(t, program, append([]string{"sbatch", "--segue-chain"}, c.args...)...)
+			site.wantMark(t, c, &chain)
+			if diff := cmp.Diff(want, chain); diff != "" {
+				t.Errorf("segue sbatch --segue-chain (-sbatch +segue):\n%s", diff)
+			}
+		})
+	}
+}
+
+// site is where a case is run.
+type site struct {
+	slurm *slurmtest.Slurm
+	c     sbatchCase
+	dir   string
+	// comment is that of the last job.
+	comment string
+}
+
+func newSite(t *testing.T, slurm *slurmtest.Slurm, c sbatchCase) *site {
+	t.Helper()
+	s := &site{slurm: slurm, c: c, dir: t.TempDir()}
+	script := c.script
+	if script == "" {
+		script = directives()
+	}
+	for name, text := range map[string]string{
+		"job.sh": script, "sub/there.sh": directives("#SBATCH -J there"), "sub/empty.sh": "", "bin/onpath.sh": directives("#SBATCH -J onpath"),
+	} {
+		path := filepath.Join(s.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// submitted is all that can be seen of a submission, without what differs from
+// one to the next: numbers of jobs and times.
+type submitted struct {
+	Stdout, Stderr string
+	Code           int
+	Jobs           string // scontrol show job
+	Output         string // of the job
+}
+
+func (s *site) submit(t *testing.T, program string, args ...string) submitted {
+	t.Helper()
+	cmd := s.slurm.Command(t.Context(), program, args...)
+	cmd.Dir = s.dir
+	cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH")+":"+filepath.Join(s.dir, "bin"), "XDG_STATE_HOME="+filepath.Join(s.dir, "state"))
+	cmd.Env = append(cmd.Env, s.c.env...)
+	cmd.Stdin = strings.NewReader(s.c.input)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	got := submitted{Stdout: stdout.String(), Stderr: stderr.String(), Code: cmd.ProcessState.ExitCode()}
+	got.Jobs = s.jobs(t)
+	if out, err := os.ReadFile(filepath.Join(s.dir, "out")); err == nil {
+		got.Output = string(out)
+		_ = os.Remove(filepath.Join(s.dir, "out"))
+	}
+	for _, text := range []*string{&got.Stdout, &got.Stderr, &got.Jobs, &got.Output} {
+		*text = steady(*text)
+	}
+	return got
+}
+
+// jobs returns what Slurm says of all jobs that pend or have just ended, and
+// removes them.
+func (s *site) jobs(t *testing.T) string {
+	t.Helper()
+	out, err := s.slurm.Command(t.Context(), "squeue", "--noheader", "--states=all", "--Format=JobID:20,Comment:1100").Output()
+	if err != nil {
+		t.Fatalf("squeue: %v", err)
+	}
+	known := map[string]bool{}
+	var text strings.Builder
+	for line := range strings.Lines(string(out)) {
+		id := strings.TrimSpace(line[:20])
+		if id == "" || known[id] || seen[id] {
+			continue
+		}
+		known[id], seen[id] = true, true
+		s.comment = strings.TrimSpace(line[20:])
+		shown, err := s.slurm.Command(t.Context(), "scontrol", "show", "job", id).Output()
+		if err != nil {
+			t.Fatalf("scontrol show job %s: %v", id, err)
+		}
+		text.Write(shown)
+		_ = s.slurm.Command(t.Context(), "scancel", id).Run()
+	}
+	return text.String()
+}
+
+// seen are the jobs of earlier submissions, by number; the cases run one after
+// the other.
+var seen = map[string]bool{}
+
+var (
+	variable = regexp.MustCompile(`(JobId|ArrayJobId|HetJobId|HetJobIdSet|Priority|Reason|JobState|SubmitTime|EligibleTime|AccrueTime|StartTime|EndTime|` +
+		`LastSchedEval|RunTime|SuspendTime|SecsPreSuspend|PreemptEligibleTime|PreemptTime|Scheduler|BatchHost|NodeList|AllocNode:Sid|Deadline)=\S*`)
+	jobNumber = regexp.MustCompile(`(Submitted batch job |slurm-|out\.|^|[jJ]ob )\d+`)
+	aTime     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d`)
+	taskID    = regexp.MustCompile(`\d+_`)
+	node      = regexp.MustCompile(`\bn\d\b`)
+	comment   = regexp.MustCompile(`(?m)^   Comment=.*\n`)
+)
+
+// steady takes out of a text what differs from one submission to the next.
+func steady(text string) string {
+	text = variable.ReplaceAllString(text, "$1=_")
+	text = jobNumber.ReplaceAllString(text, "${1}N")
+	text = aTime.ReplaceAllString(text, "TIME")
+	text = taskID.ReplaceAllString(text, "N_")
+	text = strings.ReplaceAll(text, ",SEGUE_CHAIN,SEGUE_LINK,SEGUE_READY_FILE", "")
+	text = node.ReplaceAllString(text, "NODE")
+	return comment.ReplaceAllString(text, "")
+}
+
+// wantMark looks for the token of a chain's first link in the comment of the
+// job, after the user's own, and takes what segue says out of standard error.
+func (s *site) wantMark(t *testing.T, c sbatchCase, got *submitted) {
+	t.Helper()
+	var said []string
+	rest := ""
+	for line := range strings.Lines(got.Stderr) {
+		if strings.HasPrefix(line, "segue: ") {
+			said = append(said, line)
+			continue
+		}
+		rest += line
+	}
+	got.Stderr = rest
+	job, err := sbatch.Read(sbatch.Input{Args: c.args, Env: c.env, Script: []byte(c.script + c.input)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	managed := got.Jobs != "" && len(job.Unsure) == 0
+	token, _, _, _, found := segue.FindToken(s.comment)
+	switch {
+	case managed && !found:
+		t.Errorf("the comment %q has no token, and segue said %q", s.comment, said)
+	case managed && strings.TrimSuffix(s.comment, " "+token) != job.Comment && s.comment != token:
+		t.Errorf("the comment is %q, want %q and the token", s.comment, job.Comment)
+	case !managed && got.Jobs != "" && (found || len(said) != 1):
+		t.Errorf("the comment %q, and segue said %q", s.comment, said)
+	}
+}
