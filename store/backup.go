@@ -239,7 +239,7 @@ func unpack(packed, plain string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	if _, err := io.Copy(out, z); err != nil { //nolint:gosec // as large as the store was
+	if _, err := io.Copy(out, z); err != nil {
 		if _, disk := errors.AsType[*fs.PathError](err); disk {
 			return err
 		}

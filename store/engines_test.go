@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/user"
@@ -50,7 +51,7 @@ func engines(tb testing.TB) map[string]func(testing.TB) string {
 
 func open(tb testing.TB, where string) *Store {
 	tb.Helper()
-	s, err := Open(tb.Context(), where, Config{})
+	s, err := Open(tb.Context(), where, Config{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		tb.Fatal(err)
 	}

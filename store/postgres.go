@@ -173,7 +173,7 @@ func (postgresEngine) load(ctx context.Context, s *Store, do func(loader) error)
 }
 
 type postgresLoader struct {
-	ctx context.Context //nolint:containedctx // a loader lives as long as one call
+	ctx context.Context // a loader lives as long as one call
 	tx  pgx.Tx
 }
 

@@ -12,7 +12,7 @@ import (
 // tx is a change: all of its statements take effect, or none.
 type tx struct {
 	*sql.Tx
-	ctx context.Context //nolint:containedctx // a tx lives as long as one call
+	ctx context.Context // a tx lives as long as one call
 	s   *Store
 }
 
