@@ -3,7 +3,6 @@ package trainer
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,33 +61,26 @@ func Collect(ctx context.Context, s Setup, starts []segue.Time, progress func(do
 	if err := s.admit(starts); err != nil {
 		return nil, fmt.Errorf("collect episodes: %w", err)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	tasks := make(chan task)
 	episodes := make([]Episode, len(starts))
 	var done atomic.Int64
 	var timeline *Timeline
 	if s.Describe {
 		timeline = &Timeline{Width: len(predictor.SummaryNames())}
 	}
-	var workers sync.WaitGroup
-	for range min(s.Workers, len(starts)) {
-		workers.Go(func() {
-			if err := work(ctx, s, timeline, tasks, episodes, func() {
-				if n := done.Add(1); progress != nil {
-					progress(int(n))
-				}
-			}); err != nil {
-				cancel(err)
+	err := spread(ctx, min(s.Workers, len(starts)), func(ctx context.Context, tasks chan<- task) error {
+		return replay(ctx, s, timeline, starts, tasks)
+	}, func(ctx context.Context) (func(task) error, error) {
+		probe, err := newProbe(ctx, s, timeline)
+		return func(t task) error {
+			if err := probe(t, &episodes[t.index]); err != nil {
+				return err
 			}
-		})
-	}
-	err := replay(ctx, s, timeline, starts, tasks)
-	close(tasks)
-	workers.Wait()
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	}
+			if n := done.Add(1); progress != nil {
+				progress(int(n))
+			}
+			return ctx.Err()
+		}, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("collect episodes: %w", err)
 	}
@@ -132,28 +124,26 @@ func replay(ctx context.Context, s Setup, timeline *Timeline, starts []segue.Tim
 	for i, at := range starts {
 		timeline.fill(cluster, s, at)
 		cluster.AdvanceTo(at)
-		select {
-		case tasks <- task{i, cluster.Fork(nil), history.Fork()}:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := hand(ctx, tasks, task{i, cluster.Fork(nil), history.Fork()}); err != nil {
+			return err
 		}
 	}
 	timeline.fill(cluster, s, span.To)
 	return nil
 }
 
-// work turns tasks into episodes.
-func work(ctx context.Context, s Setup, timeline *Timeline, tasks <-chan task, episodes []Episode, finished func()) error {
+// newProbe returns what turns a task into an episode, for one goroutine.
+func newProbe(ctx context.Context, s Setup, timeline *Timeline) (func(task, *Episode) error, error) {
 	forecasters, err := s.forecasters()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	link, request := s.link(), s.request()
 	var prober outcomes.Prober
 	var describer predictor.Describer
 	width := len(predictor.FeatureNames())
-	for t := range tasks {
-		e := Episode{Forecasts: make(map[string][]segue.Forecast, len(forecasters)), Timeline: timeline}
+	return func(t task, e *Episode) error {
+		*e = Episode{Forecasts: make(map[string][]segue.Forecast, len(forecasters)), Timeline: timeline}
 		leads := s.Grid.Leads(link.Limit)
 		if s.Describe {
 			e.Features = make([]float32, len(leads)*width)
@@ -183,14 +173,10 @@ func work(ctx context.Context, s Setup, timeline *Timeline, tasks <-chan task, e
 			}
 			return nil
 		}
+		var err error
 		if e.Curve, err = prober.Curve(t.cluster, link, s.Grid); err != nil {
 			return fmt.Errorf("start %s: %w", t.cluster.Now(), err)
 		}
-		episodes[t.index] = e
-		finished()
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	}, nil
 }

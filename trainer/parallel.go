@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"context"
 	"runtime"
 	"sync"
 )
@@ -9,27 +10,55 @@ import (
 // goroutines as there are processors, each with a preparation of its own. It
 // returns one of the errors, if there were any, once all goroutines have ended.
 func inParallel(n int, prepare func() (func(i int) error, error)) error {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	tasks, errs := make(chan int), make(chan error, workers)
+	return spread(context.Background(), min(runtime.GOMAXPROCS(0), n), func(ctx context.Context, tasks chan<- int) error {
+		for i := range n {
+			if err := hand(ctx, tasks, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(context.Context) (func(i int) error, error) { return prepare() })
+}
+
+// spread hands what produce makes to so many goroutines, each of which calls what
+// prepare returned to it. The first error, of whichever side, or the end of ctx
+// ends all; it is returned once all goroutines have ended.
+func spread[T any](
+	ctx context.Context, workers int,
+	produce func(ctx context.Context, tasks chan<- T) error, prepare func(ctx context.Context) (func(T) error, error),
+) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	tasks := make(chan T)
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() {
-			do, err := prepare()
-			for i := range tasks {
-				if err == nil {
-					err = do(i)
+			do, err := prepare(ctx)
+			for err == nil {
+				t, more := <-tasks
+				if !more {
+					return
 				}
+				err = do(t)
 			}
-			if err != nil {
-				errs <- err
-			}
+			cancel(err)
 		})
 	}
-	for i := range n {
-		tasks <- i
-	}
+	err := produce(ctx, tasks)
 	close(tasks)
 	running.Wait()
-	close(errs)
-	return <-errs
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// hand gives one task to whichever goroutine takes it, unless ctx ends first.
+func hand[T any](ctx context.Context, tasks chan<- T, t T) error {
+	select {
+	case tasks <- t:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
