@@ -176,8 +176,9 @@ func (b *backtest) plan() error {
 			}
 		}
 	}
-	n := len(b.Replays) * len(b.starts())
-	for _, r := range b.Replays {
+	n := 0
+	for i, r := range b.Replays {
+		n += len(b.starts(i))
 		if b.Stress {
 			n += len(b.stresses(r)) * len(b.stressStarts())
 		}
@@ -186,14 +187,29 @@ func (b *backtest) plan() error {
 	return nil
 }
 
-// starts returns the starts on every replay: those of the tuning and the test
-// period and of the months.
-func (b *backtest) starts() []segue.Time {
-	periods := []evaluation.Period{b.Split.Tune, b.Split.Test}
+// monthEvery thins, on every replay but the first, the starts of months that are
+// neither tuned nor tested on for the headline.
+const monthEvery = 3
+
+// starts returns the starts on the replay of index i: those of the tuning and the
+// test period and of the months.
+func (b *backtest) starts(i int) []segue.Time {
+	headline := []evaluation.Period{b.Split.Tune, b.Split.Test}
+	var months []evaluation.Period
 	for _, m := range b.months {
-		periods = append(periods, m.Tune, m.Test)
+		months = append(months, m.Tune, m.Test)
 	}
-	return b.startsIn(b.firstStart(), b.Every, periods...)
+	if i == 0 {
+		return b.startsIn(b.firstStart(), b.Every, slices.Concat(headline, months)...)
+	}
+	starts := b.startsIn(b.Split.Tune.From, b.Every, headline...)
+	for _, at := range b.startsIn(b.firstStart(), monthEvery*b.Every, months...) {
+		if at < b.Split.Tune.From {
+			starts = append(starts, at)
+		}
+	}
+	slices.Sort(starts)
+	return starts
 }
 
 func (b *backtest) stressStarts() []segue.Time {
@@ -225,7 +241,7 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 		result.Report.Notes = append(result.Report.Notes, m.Notes...)
 	}
 	for i, r := range b.Replays {
-		episodes, err := b.collect(ctx, r, r, b.starts())
+		episodes, err := b.collect(ctx, r, r, b.starts(i))
 		if err != nil {
 			return result, err
 		}
