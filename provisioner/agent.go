@@ -189,7 +189,7 @@ func (a *Agent) release(ctx context.Context) {
 	if a.lease.Holder == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	if err := a.store.Release(ctx, a.lease); err != nil {
 		a.cfg.Log.Warn("lease is not released", "error", err)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,12 +22,29 @@ const (
 	ExitUsage   = 2 // the command line or the input is wrong
 )
 
+// patience is how long a command that was interrupted may take to end.
+const patience = 5 * time.Second
+
+// exitInterrupted is what a shell says of a process that SIGINT ended.
+const exitInterrupted = 130
+
 // Run executes the command line args of a root command and returns the exit code. SIGINT and
-// SIGTERM cancel the command's context; a second one ends the process at once.
+// SIGTERM cancel the command's context; a second one, or a command that goes on
+// for five seconds more, ends the process at once.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)
+	ended := make(chan struct{})
+	defer close(ended)
+	context.AfterFunc(ctx, func() {
+		stop()
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			fmt.Fprintf(stderr, "%s: interrupted\n", root.Name())
+			os.Exit(exitInterrupted)
+		}
+	})
 
 	addProgressFlag(root)
 	root.SetArgs(args)
