@@ -74,7 +74,7 @@ func (t tx) setLease(l Lease, holder string, expires segue.Time) error {
 	n, err := t.exec(`UPDATE leases SET holder = $1, expires = $2 WHERE name = $3 AND holder = $4 AND fence = $5`,
 		holder, int64(expires), l.Name, l.Holder, l.Fence)
 	if err == nil && n == 0 {
-		err = segue.Errorf(segue.Conflict, "the lease was lost")
+		err = l.lost()
 	}
 	return err
 }
@@ -88,13 +88,18 @@ func (s *Store) Under(l Lease) *Store {
 	return &under
 }
 
+// leaseHeld finds a row if the lease of that name, holder and fence holds.
+const leaseHeld = `SELECT true FROM leases WHERE name = $1 AND holder = $2 AND fence = $3`
+
 // holds fails unless the lease is its holder's, and keeps it so until the change
 // ends.
 func (t tx) holds(l Lease) error {
-	var one int
-	ok, err := t.row([]any{&one}, `SELECT 1 FROM leases WHERE name = $1 AND holder = $2 AND fence = $3`+t.s.engine.forShare(), l.Name, l.Holder, l.Fence)
+	var held bool
+	ok, err := t.row([]any{&held}, leaseHeld+t.s.engine.forShare(), l.Name, l.Holder, l.Fence)
 	if err == nil && !ok {
-		err = segue.Errorf(segue.Conflict, "lease %s was lost", l.Name)
+		err = l.lost()
 	}
 	return err
 }
+
+func (l Lease) lost() error { return segue.Errorf(segue.Conflict, "lease %s was lost", l.Name) }

@@ -70,6 +70,9 @@ func TestLostLeaseChangesNothing(t *testing.T) {
 			ended.State = segue.LinkEnded
 			wantKind(t, s.Under(a).UpdateLink(t.Context(), segue.LinkRunning, ended), segue.Conflict)
 			wantKind(t, s.Under(a).SetChainState(t.Context(), "c", segue.ChainActive, segue.ChainDone, ""), segue.Conflict)
+			_, err = s.Under(a).ImportJobs(t.Context(), "c", historyOf(aJob(1)))
+			wantKind(t, err, segue.Conflict)
+			importAll(t, s.Under(b), "c", aJob(1))
 			if err := s.Under(b).UpdateLink(t.Context(), segue.LinkRunning, ended); err != nil {
 				t.Errorf("the new holder: %v", err)
 			}

@@ -23,6 +23,9 @@ var migrationFiles embed.FS
 // migrations are all steps from an empty database to the schema of this program.
 var migrations = readMigrations(migrationFiles, "migrations")
 
+// versionTable holds the steps that were made; goose keeps it.
+const versionTable = "segue_schema"
+
 // migration is one step of the schema, in a transaction with the note that it was
 // made.
 type migration struct {
@@ -99,7 +102,7 @@ func (s *Store) migrate(ctx context.Context, steps []migration, log *slog.Logger
 				},
 			}, nil)))
 		}
-		options = append(options, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+		options = append(options, goose.WithTableName(versionTable), goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 		p, err := goose.NewProvider(s.engine.dialect(), s.write, nil, options...)
 		if err != nil {
 			return fmt.Errorf("prepare migrations: %w", err)
@@ -132,6 +135,6 @@ func up(ctx context.Context, p *goose.Provider, have, want int64, log *slog.Logg
 
 // version returns the version of the schema; an error if there is none yet.
 func (s *Store) version(ctx context.Context) (v int64, err error) {
-	err = s.read.QueryRowContext(ctx, `SELECT max(version_id) FROM goose_db_version WHERE is_applied`).Scan(&v)
+	err = s.read.QueryRowContext(ctx, `SELECT max(version_id) FROM `+versionTable+` WHERE is_applied`).Scan(&v)
 	return v, err
 }

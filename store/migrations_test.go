@@ -139,7 +139,7 @@ func TestManyProcessesMigrateOnce(t *testing.T) {
 				t.Error(err)
 			}
 			var steps int
-			if err := open(t, where).read.QueryRowContext(t.Context(), `SELECT count(*) FROM goose_db_version WHERE version_id > 0`).Scan(&steps); err != nil || steps != len(migrations) {
+			if err := open(t, where).read.QueryRowContext(t.Context(), `SELECT count(*) FROM `+versionTable+` WHERE version_id > 0`).Scan(&steps); err != nil || steps != len(migrations) {
 				t.Errorf("%d steps were made, %v; want %d", steps, err, len(migrations))
 			}
 		})

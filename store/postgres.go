@@ -53,7 +53,7 @@ func (postgresEngine) identify(ctx context.Context, s *Store) error { return s.P
 // alone takes a lock of the session, which ends with the connection.
 func (postgresEngine) alone(_ context.Context, do func(...goose.ProviderOption) error) error {
 	const everySecond, times = 1, 60
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(everySecond, times))
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(applicationID), lock.WithLockTimeout(everySecond, times))
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func kindOfPostgres(code string) segue.Kind {
 		return segue.NotFound
 	case "25006": // read_only_sql_transaction: a standby after a fail-over
 		return segue.Unavailable
-	case "42501", "42P01": // insufficient_privilege, undefined_table
+	case "42501", "42P01", "42P07": // insufficient_privilege, undefined_table, duplicate_table
 		return segue.Invalid
 	}
 	switch code[:min(len(code), 2)] {
@@ -142,7 +142,7 @@ func (l postgresLoader) mergeJobs(rows [][]any) (changed int64, err error) {
 	if len(rows) == 0 {
 		return 0, nil
 	}
-	if _, err := l.tx.Exec(l.ctx, `CREATE TEMPORARY TABLE IF NOT EXISTS incoming_jobs (LIKE jobs) ON COMMIT DELETE ROWS`); err != nil {
+	if _, err := l.tx.Exec(l.ctx, `CREATE TEMPORARY TABLE incoming_jobs (LIKE jobs) ON COMMIT DROP`); err != nil {
 		return 0, err
 	}
 	_, err = l.tx.CopyFrom(l.ctx, pgx.Identifier{"incoming_jobs"}, strings.Split(jobColumns, ", "), pgx.CopyFromRows(rows))
@@ -164,6 +164,14 @@ func (postgresEngine) load(ctx context.Context, s *Store, do func(loader) error)
 		return pgx.BeginFunc(ctx, driver.(*stdlib.Conn).Conn(), func(t pgx.Tx) error {
 			if s.step != nil {
 				if err := s.step(); err != nil {
+					return err
+				}
+			}
+			if s.lease != nil {
+				var held bool
+				if err := t.QueryRow(ctx, leaseHeld+` FOR SHARE`, s.lease.Name, s.lease.Holder, s.lease.Fence).Scan(&held); errors.Is(err, pgx.ErrNoRows) {
+					return s.lease.lost()
+				} else if err != nil {
 					return err
 				}
 			}

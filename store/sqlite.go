@@ -60,6 +60,9 @@ func connectSQLite(ctx context.Context, path string, cfg Config) (*Store, error)
 	if err == nil {
 		s.read, err = e.open(journal)
 	}
+	if err != nil && s.write != nil {
+		err = errors.Join(err, s.write.Close())
+	}
 	if err != nil {
 		return nil, s.explain(err, "open store %s", path)
 	}
@@ -120,7 +123,7 @@ func (sqliteEngine) identify(ctx context.Context, s *Store) error {
 	if id == applicationID {
 		return nil
 	}
-	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name <> 'goose_db_version' AND name NOT LIKE 'sqlite_%'`).Scan(&tables)
+	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name <> $1 AND name NOT LIKE 'sqlite_%'`, versionTable).Scan(&tables)
 	if err == nil && (id != 0 || tables > 0) {
 		err = segue.Errorf(segue.Invalid, "it is the SQLite database of another program")
 	}
