@@ -93,8 +93,10 @@ type handover struct {
 	stderr   interface{ Write([]byte) (int, error) }
 }
 
-// keep writes the chain to the spool.
+// keep writes the chain to the spool, and makes the folder in which the link is
+// to say that it is ready.
 func (h *handover) keep() {
+	_ = os.MkdirAll(filepath.Dir(readyFile(h.chain.ID, h.link.Number)), 0o700)
 	if err := h.spool.Record(h.chain, h.link); err != nil {
 		h.unmanaged(err)
 		h.recorder = nil

@@ -15,9 +15,9 @@ func Find(named, searchPath string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
-	self, err := os.Stat("/proc/self/exe")
-	if err != nil {
-		return "", err
+	var self os.FileInfo
+	if path, err := os.Executable(); err == nil {
+		self, _ = os.Stat(path)
 	}
 	for _, folder := range options.Folders(searchPath) {
 		path := folder + "/sbatch"

@@ -155,7 +155,7 @@ func refill(input []byte) error {
 			return err
 		}
 		_ = syscall.Close(ends[1])
-		return syscall.Dup3(ends[0], 0, 0)
+		return dup(ends[0], 0)
 	}
 	f, err := os.CreateTemp("", "segue-script-*")
 	if err != nil {
@@ -168,7 +168,7 @@ func refill(input []byte) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	return syscall.Dup3(int(f.Fd()), 0, 0)
+	return dup(int(f.Fd()), 0)
 }
 
 // pipeSize is what the smallest of pipes holds.
