@@ -62,6 +62,8 @@ type Run struct {
 	Split Split
 	Tune  Trial
 	Test  Trial
+	// Coverage is carried into the result as it is.
+	Coverage []ForecastCoverage
 }
 
 // name returns "backtest" with the label, for messages.
@@ -86,6 +88,7 @@ func Backtest(run Run, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", run.name(), err)
 	}
+	result.Coverage = run.Coverage
 	return result, nil
 }
 
@@ -111,6 +114,7 @@ func Roll(runs []Run, cfg Config) (Rolling, error) {
 		if err != nil {
 			return Rolling{}, fmt.Errorf("%s: %w", run.name(), err)
 		}
+		result.Coverage = run.Coverage
 		rolling.Runs = append(rolling.Runs, Labelled{Label: run.Label, Periods: run.Split, Result: result})
 		if pooled, err = pooled.join(tuned); err != nil {
 			return Rolling{}, fmt.Errorf("rolling origin: %s: %w", run.Label, err)

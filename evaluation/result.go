@@ -62,6 +62,18 @@ type Result struct {
 	// Blocks is the number of four-day blocks that the intervals rest on.
 	Blocks   int     `json:"four_day_blocks"`
 	Policies []Score `json:"policies"`
+	// Coverage tells how the forecasts of models turned out; empty without any.
+	Coverage []ForecastCoverage `json:"coverage,omitempty"`
+}
+
+// ForecastCoverage is the share of the waits of the test period that lay within
+// the median and within the 0.9 quantile of a model's forecasts, as they had been
+// corrected then.
+type ForecastCoverage struct {
+	Model     string  `json:"model"` // "" or "seed-2"
+	Forecasts int     `json:"forecasts"`
+	At50      float64 `json:"within_the_median"`
+	At90      float64 `json:"within_the_0.9_quantile"`
 }
 
 // Score is the measure of one policy. Hours are means over the test starts.

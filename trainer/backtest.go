@@ -281,20 +281,29 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 // score returns the run of a split: base, which has the families' outcomes on all
 // episodes, and on those of the split the models'. It returns too how the
 // forecasts of each model turned out.
-func (b *backtest) score(ctx context.Context, episodes []Episode, base evaluation.Trial, label string, m month) (evaluation.Run, [][]Turnout, error) {
+func (b *backtest) score(ctx context.Context, episodes []Episode, base evaluation.Trial, label string, m month) (evaluation.Run, []told, error) {
 	span := evaluation.Period{From: m.Tune.From, To: m.Test.To}
-	var within []Episode
-	for _, e := range episodes {
-		if span.Holds(e.Curve.Submit, 0) {
-			within = append(within, e)
-		}
-	}
-	trial, seen, err := withModels(ctx, base.In(span, 0), within, m.models, make([][]Turnout, len(m.models)))
+	within := during(episodes, span)
+	trial, seen, err := b.withModels(ctx, base.In(span, 0), within, decided(within, m.Test, m.Embargo), m.models, nil)
 	if err != nil {
 		return evaluation.Run{}, nil, err
 	}
 	run, err := runOf(label, m.Split, within, trial)
+	for _, t := range seen {
+		run.Coverage = append(run.Coverage, t.coverage)
+	}
 	return run, seen, err
+}
+
+// during returns the episodes that begin in a period.
+func during(episodes []Episode, p evaluation.Period) []Episode {
+	var list []Episode
+	for _, e := range episodes {
+		if p.Holds(e.Curve.Submit, 0) {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // errNoStart says that nothing of a period can be judged.
@@ -358,10 +367,10 @@ func (b *backtest) roll(ctx context.Context, episodes []Episode, base evaluation
 // stress scores the policies, tuned as before, on clusters that differ from
 // what the forecasters believe. A cluster without a start that can be judged is
 // left out.
-func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Trial, seen [][]Turnout, report *evaluation.Report) error {
-	before := make([][]Turnout, len(seen))
+func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Trial, seen []told, report *evaluation.Report) error {
+	before := make([]told, len(seen))
 	for i := range seen {
-		before[i] = slices.DeleteFunc(slices.Clone(seen[i]), func(t Turnout) bool { return t.Known >= b.Split.Test.From })
+		before[i].turnouts = slices.DeleteFunc(slices.Clone(seen[i].turnouts), func(t Turnout) bool { return t.Known >= b.Split.Test.From })
 	}
 	for _, s := range b.stresses(known) {
 		scores, err := b.stressed(ctx, s, known, tune, before)
@@ -377,7 +386,7 @@ func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Tri
 	return nil
 }
 
-func (b *backtest) stressed(ctx context.Context, s stress, known Replay, tune evaluation.Trial, before [][]Turnout) (evaluation.Result, error) {
+func (b *backtest) stressed(ctx context.Context, s stress, known Replay, tune evaluation.Trial, before []told) (evaluation.Result, error) {
 	episodes, err := b.collect(ctx, s.change(known, b.Split.Test), known, b.stressStarts())
 	if err != nil {
 		return evaluation.Result{}, err
@@ -386,14 +395,19 @@ func (b *backtest) stressed(ctx context.Context, s stress, known Replay, tune ev
 	if err != nil {
 		return evaluation.Result{}, err
 	}
-	if trial, _, err = withModels(ctx, trial, episodes, b.models, before); err != nil {
+	judged := decided(episodes, b.Split.Test, b.Split.Embargo)
+	trial, seen, err := b.withModels(ctx, trial, episodes, judged, b.models, before)
+	if err != nil {
 		return evaluation.Result{}, err
 	}
-	test := trial.In(decided(episodes, b.Split.Test, b.Split.Embargo), 0)
-	if test.Len() == 0 {
+	run := evaluation.Run{Label: s.name, Split: b.Split, Tune: tune, Test: trial.In(judged, 0)}
+	if run.Test.Len() == 0 {
 		return evaluation.Result{}, errNoStart
 	}
-	return evaluation.Backtest(evaluation.Run{Label: s.name, Split: b.Split, Tune: tune, Test: test}, b.measure)
+	for _, t := range seen {
+		run.Coverage = append(run.Coverage, t.coverage)
+	}
+	return evaluation.Backtest(run, b.measure)
 }
 
 // collect returns the episodes of a replay, with forecasters that believe in

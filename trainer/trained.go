@@ -60,7 +60,7 @@ func unseen(models []Trained, split evaluation.Split) []Trained {
 func alike(models []Trained) error {
 	rows := map[segue.Time][]string{}
 	for _, m := range models {
-		for _, c := range m.contenders() {
+		for _, c := range m.contenders(segue.Balanced) {
 			if slices.Contains(rows[m.Until], c.Name()) {
 				return segue.Errorf(segue.Invalid, "two models that learned until %s have a policy %s: give them seeds of their own", m.Until, c.Name())
 			}
@@ -78,18 +78,19 @@ func alike(models []Trained) error {
 }
 
 // contenders returns the policies of the model, which read the forecasts that
-// Foretell leaves in episodes.
-func (t Trained) contenders() []Contender {
+// Foretell leaves in episodes: networks also with the preference that is asked for
+// as it is, which is not tuned.
+func (t Trained) contenders(prefer segue.Preference) []Contender {
 	var list []Contender
 	for _, f := range LearnedFamilies() {
 		list = append(list, Ruled(f))
 	}
 	for i := range t.Model.Policies {
-		list = append(list, Network(&t.Model.Policies[i]))
+		list = append(list, withAsked(Network(&t.Model.Policies[i]), prefer)...)
 	}
 	if t.Model.Drift != nil {
 		for i := range t.Model.Policies {
-			list = append(list, guarded{t.Model, &t.Model.Policies[i]})
+			list = append(list, withAsked(guarded{t.Model, &t.Model.Policies[i]}, prefer)...)
 		}
 	}
 	list = append(list, Published(t.Published)...)
@@ -97,6 +98,32 @@ func (t Trained) contenders() []Contender {
 		list[i] = named{c, t.name(c.Name())}
 	}
 	return list
+}
+
+// withAsked returns a contender of which the parameter is a preference, and the
+// same with that preference alone, if it is one of its parameters.
+func withAsked(c Contender, prefer segue.Preference) []Contender {
+	if i := slices.Index(c.Params(), float64(prefer)); i >= 0 {
+		return []Contender{c, asked{c, i}}
+	}
+	return []Contender{c}
+}
+
+// asked is a contender with one of its parameters.
+type asked struct {
+	Contender
+	index int
+}
+
+func (a asked) Name() string      { return a.Contender.Name() + "-asked" }
+func (a asked) Params() []float64 { return a.Contender.Params()[a.index : a.index+1] }
+
+func (a asked) Choose(e *Episode) ([]int, error) {
+	chosen, err := a.Contender.Choose(e)
+	if err != nil {
+		return nil, err
+	}
+	return chosen[a.index : a.index+1], nil
 }
 
 // named is a contender under another name.
@@ -107,26 +134,60 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
+// told is how the forecasts of a model turned out.
+type told struct {
+	turnouts []Turnout
+	coverage evaluation.ForecastCoverage // in the part of the test period that is judged
+}
+
 // withModels adds to a trial of the episodes what the policies of models would
-// have done. Forecasts are recalibrated by what was known of earlier turnouts, a
+// have done. test is the part of their period that is judged. Forecasts are recalibrated by what was known of earlier turnouts, one
 // list for each model, and of the episodes' own, which it returns.
-func withModels(ctx context.Context, trial evaluation.Trial, episodes []Episode, models []Trained, earlier [][]Turnout) (evaluation.Trial, [][]Turnout, error) {
-	seen := make([][]Turnout, len(models))
+func (b *backtest) withModels(
+	ctx context.Context, trial evaluation.Trial, episodes []Episode, test evaluation.Period, models []Trained, earlier []told,
+) (evaluation.Trial, []told, error) {
+	seen := make([]told, len(models))
 	trial.Policies = slices.Clip(trial.Policies)
 	for i, m := range models {
 		if err := Foretell(episodes, m.Model.NewForecaster); err != nil {
 			return trial, nil, err
 		}
-		seen[i] = Recalibrate(episodes, earlier[i])
+		var before []Turnout
+		if earlier != nil {
+			before = earlier[i].turnouts
+		}
+		seen[i].turnouts = Recalibrate(episodes, before)
 		castDoubt(episodes)
 		if err := ForetellPublished(ctx, episodes, m.Published); err != nil {
 			return trial, nil, err
 		}
-		own, err := Trial(episodes, m.contenders())
+		own, err := Trial(episodes, m.contenders(b.measure.Prefer))
 		if err != nil {
 			return trial, nil, fmt.Errorf("model %s: %w", m.Label, err)
 		}
 		trial.Policies = append(trial.Policies, own.Policies...)
+		seen[i].coverage = coverageOf(during(episodes, test))
+		seen[i].coverage.Model = m.Label
 	}
 	return trial, seen, nil
+}
+
+// coverageOf returns how often waits lay within the forecasts that the episodes
+// hold.
+func coverageOf(episodes []Episode) evaluation.ForecastCoverage {
+	c := evaluation.ForecastCoverage{}
+	var at50, at90 int
+	for _, t := range turnouts(episodes) {
+		c.Forecasts++
+		if t.Wait <= t.Forecast.Quantile(0.5) {
+			at50++
+		}
+		if t.Wait <= t.Forecast.Quantile(0.9) {
+			at90++
+		}
+	}
+	if c.Forecasts > 0 {
+		c.At50, c.At90 = float64(at50)/float64(c.Forecasts), float64(at90)/float64(c.Forecasts)
+	}
+	return c
 }

@@ -29,6 +29,7 @@ func (b backtestTables) print(r evaluation.Report) error {
 	for _, note := range r.Notes {
 		fmt.Fprintf(b.w, "Note: %s\n", note)
 	}
+	b.coverage("", r.Result)
 	b.loads(r.Result)
 	b.months("Month by month, each tuned on the month before it", r.Rolling)
 	for _, s := range r.Stress {
@@ -92,6 +93,17 @@ func (b backtestTables) months(title string, r *evaluation.Rolling) {
 		runs = append(runs, column{m.Label, m.Result})
 	}
 	b.compare(title, append(runs, column{"all", r.Pooled}))
+	for _, m := range r.Runs {
+		b.coverage(m.Label+": ", m.Result)
+	}
+}
+
+// coverage prints how the forecasts of models turned out.
+func (b backtestTables) coverage(prefix string, r evaluation.Result) {
+	for _, c := range r.Coverage {
+		fmt.Fprintf(b.w, "%sof %d waits %.0f %% lay within the 0.9 quantile of the model's forecast, %.0f %% within its median. %s\n",
+			prefix, c.Forecasts, 100*c.At90, 100*c.At50, c.Model)
+	}
 }
 
 // column is one set of scores to compare.
