@@ -1,10 +1,10 @@
 # Every target is a script of the same name in scripts/, or one line here.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fmt bench verify build trainer clean
+.PHONY: help demo test check fmt bench verify build e2e-slurm trainer clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## run the main job on a history and show its result (TRACE=file, NODES=n)
 	@scripts/demo
@@ -26,6 +26,9 @@ verify: ## everything that a release needs: check, race, fuzz, static and reprod
 
 build: ## build bin/segue, one static file
 	@scripts/build
+
+e2e-slurm: ## chains on a real Slurm that breaks down, an hour (SHORT=1: minutes)
+	@scripts/e2e-slurm
 
 trainer: ## build bin/segue-trainer, which trains models; installs the libraries it links
 	@scripts/trainer

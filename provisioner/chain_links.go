@@ -3,6 +3,7 @@ package provisioner
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
@@ -33,6 +34,9 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link) ([]segue.Link, 
 		if was.State != segue.LinkQueued && was.State != segue.LinkRunning {
 			continue
 		}
+		if err := c.letGo(ctx, was, status[was.Job]); err != nil {
+			return nil, err
+		}
 		now := updated(was, status[was.Job], c.cfg.Now())
 		if now == was {
 			continue
@@ -48,6 +52,20 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link) ([]segue.Link, 
 		}
 	}
 	return links, c.hear(ctx, links)
+}
+
+// launchFailed is Slurm's reason of a job that it put back and holds, after a
+// node or slurmctld itself failed while it was being started. Nobody meant that:
+// without a release it waits for ever.
+const launchFailed = "launch failed requeued held"
+
+// letGo releases the job of a link that the scheduler holds by mishap.
+func (c *Chains) letGo(ctx context.Context, l segue.Link, s schedulers.Status) error {
+	if s.Life != schedulers.Alive || !strings.Contains(strings.ReplaceAll(s.Reason, "_", " "), launchFailed) {
+		return nil
+	}
+	c.cfg.Log.Warn("job is released: its launch had failed", "chain", l.Chain, "link", l.Number, "job", l.Job.String())
+	return c.cluster.Release(ctx, l.Job)
 }
 
 // handedOver records what became of the hand-over to the link at a place, once

@@ -7,6 +7,9 @@ import (
 
 func TestSlurmRunsAJob(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		return // it takes a minute, and programs that `make check` does not install
+	}
 	s := Start(t, Config{Nodes: 2, Accounting: true})
 	out, err := s.Command(t.Context(), "sbatch", "--wait", "--gres=gpu:4", "-N2", "-o", "out-%j", "--wrap", "echo ran on $SLURM_JOB_NODELIST").CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "Submitted batch job ") {

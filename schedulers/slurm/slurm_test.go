@@ -30,6 +30,9 @@ func job(t *testing.T, s *slurmtest.Slurm, dir string) func(nodes int, limit, ru
 // has on a cluster of either kind.
 func TestConformance(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		return // it takes a minute, and programs that `make check` does not install
+	}
 	for name, accounting := range map[string]bool{"with accounting": true, "without accounting": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
