@@ -25,12 +25,40 @@ func runChild(script string) {
 			err = s.CreateChain(context.Background(), aChain("d"), aLink("d", 1))
 		}
 		fmt.Print(segue.KindOf(err), ": ", err)
+	case "many":
+		for i := range childChains {
+			if err := createIn(os.Getenv("WHERE"), fmt.Sprintf("%sx%d", os.Getenv("NAME"), i)); err != nil {
+				fmt.Print(err)
+				os.Exit(1)
+			}
+		}
 	case "life":
 		if err := live(os.Getenv("WHERE"), os.Getenv("KILL_AT")); err != nil {
 			fmt.Print(err)
 			os.Exit(1)
 		}
 	}
+}
+
+// childChains is how many chains a child makes, each in a store opened anew.
+const childChains = 8
+
+func createIn(where, id string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, where, Config{})
+	if err != nil {
+		return err
+	}
+	if err := s.CreateChain(ctx, aChain(id), aLink(id, 1)); err != nil {
+		return errorsJoinClose(err, s)
+	}
+	if err := s.UpdateLink(ctx, segue.LinkSubmitting, running(aLink(id, 1))); err != nil {
+		return errorsJoinClose(err, s)
+	}
+	if _, err := s.NextLink(ctx, running(aLink(id, 1)), aDecision(t0)); err != nil {
+		return errorsJoinClose(err, s)
+	}
+	return s.Close()
 }
 
 // live does all that changes a store, and kills itself before the statement of

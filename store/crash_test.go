@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -59,6 +60,43 @@ func stride(t *testing.T) int {
 		return 9
 	}
 	return 1
+}
+
+// Six processes open, change and close one store, again and again.
+func TestManyProcessesShareAStore(t *testing.T) {
+	t.Parallel()
+	const processes = 6
+	for name, fresh := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where := fresh(t)
+			var said [processes]bytes.Buffer
+			var errs [processes]error
+			var all sync.WaitGroup
+			for i := range processes {
+				cmd := exec.CommandContext(t.Context(), os.Args[0])
+				cmd.Env = append(os.Environ(), childVariable+"=many", "WHERE="+where, "NAME=p"+strconv.Itoa(i))
+				cmd.Stdout, cmd.Stderr = &said[i], &said[i]
+				all.Go(func() { errs[i] = cmd.Run() })
+			}
+			all.Wait()
+			for i, err := range errs {
+				if err != nil {
+					t.Errorf("process %d: %v\n%s", i, err, &said[i])
+				}
+			}
+			s := open(t, where)
+			wantSound(t, s)
+			chains, err := s.Chains(t.Context(), ChainQuery{})
+			if err != nil || len(chains) != processes*childChains {
+				t.Errorf("%d chains, %v; want %d", len(chains), err, processes*childChains)
+			}
+			links, err := s.LiveLinks(t.Context())
+			if err != nil || len(links) != 2*processes*childChains {
+				t.Errorf("%d links, %v; want %d", len(links), err, 2*processes*childChains)
+			}
+		})
+	}
 }
 
 func runKilled(t *testing.T, where string, killAt int) (said string, killed bool) {
