@@ -2,7 +2,6 @@ package provisioner
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/segue-project/segue"
@@ -12,22 +11,14 @@ import (
 
 // follow brings the links up to date with what the scheduler says of their jobs,
 // and returns them as they are now. What is unknown stays as it was.
-func (c *Chains) follow(ctx context.Context, links []segue.Link) ([]segue.Link, error) {
-	var jobs []segue.JobID
+func (c *Chains) follow(ctx context.Context, links []segue.Link, status map[segue.JobID]schedulers.Status) ([]segue.Link, error) {
 	for i := range links {
-		l := &links[i]
-		if l.State == segue.LinkSubmitting {
-			if err := c.recover(ctx, l); err != nil {
-				return nil, err
-			}
+		if links[i].State != segue.LinkSubmitting {
+			continue
 		}
-		if l.State == segue.LinkQueued || l.State == segue.LinkRunning {
-			jobs = append(jobs, l.Job)
+		if err := c.recover(ctx, &links[i]); err != nil {
+			return nil, err
 		}
-	}
-	status, err := c.cluster.Status(ctx, jobs)
-	if err != nil {
-		return nil, fmt.Errorf("observe: %w", err)
 	}
 	for i := range links {
 		was := links[i]
@@ -59,9 +50,38 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link) ([]segue.Link, 
 // without a release it waits for ever.
 const launchFailed = "launch failed requeued held"
 
+// mishap reports whether a scheduler holds a job by mishap.
+func mishap(s schedulers.Status) bool {
+	return s.Life == schedulers.Alive && strings.Contains(strings.ReplaceAll(s.Reason, "_", " "), launchFailed)
+}
+
+// isReady reports whether a link says that it is of use, and nobody heard it yet.
+func (c *Chains) isReady(l segue.Link) bool {
+	return c.cfg.ReadyFile != nil && l.State == segue.LinkRunning && !l.Ready.Known() && c.cfg.Exists(c.cfg.ReadyFile(l.Chain, l.Number))
+}
+
+// jobsOf returns the jobs of the links that the scheduler has.
+func jobsOf(links []segue.Link) []segue.JobID {
+	var jobs []segue.JobID
+	for _, l := range links {
+		if l.State == segue.LinkQueued || l.State == segue.LinkRunning {
+			jobs = append(jobs, l.Job)
+		}
+	}
+	return jobs
+}
+
+func byChain(links []segue.Link) map[string][]segue.Link {
+	m := map[string][]segue.Link{}
+	for _, l := range links {
+		m[l.Chain] = append(m[l.Chain], l)
+	}
+	return m
+}
+
 // letGo releases the job of a link that the scheduler holds by mishap.
 func (c *Chains) letGo(ctx context.Context, l segue.Link, s schedulers.Status) error {
-	if s.Life != schedulers.Alive || !strings.Contains(strings.ReplaceAll(s.Reason, "_", " "), launchFailed) {
+	if !mishap(s) {
 		return nil
 	}
 	c.cfg.Log.Warn("job is released: its launch had failed", "chain", l.Chain, "link", l.Number, "job", l.Job.String())
@@ -88,7 +108,7 @@ func (c *Chains) handedOver(ctx context.Context, links []segue.Link, place int) 
 func (c *Chains) hear(ctx context.Context, links []segue.Link) error {
 	for i := range links {
 		l := &links[i]
-		if c.cfg.ReadyFile == nil || l.State != segue.LinkRunning || l.Ready.Known() || !c.cfg.Exists(c.cfg.ReadyFile(l.Chain, l.Number)) {
+		if !c.isReady(*l) {
 			continue
 		}
 		at := c.cfg.Now()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -30,6 +31,9 @@ type ChainsConfig struct {
 	ReadyFile func(chain string, link int) string
 	// User, when not empty, is whose chains are kept going; otherwise everybody's.
 	User string
+	// DecideEvery is the longest time between two decisions about a chain of which
+	// a link runs; default 5 minutes.
+	DecideEvery time.Duration
 	// MaxSubmissions bounds how many links are submitted in an hour, over all
 	// chains, so that no mistake floods the scheduler; default 60.
 	MaxSubmissions int
@@ -39,6 +43,9 @@ type ChainsConfig struct {
 func (c ChainsConfig) withDefaults() ChainsConfig {
 	if c.MaxSubmissions == 0 {
 		c.MaxSubmissions = 60
+	}
+	if c.DecideEvery == 0 {
+		c.DecideEvery = 5 * time.Minute
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -50,6 +57,8 @@ func (c ChainsConfig) validate() error {
 	switch {
 	case c.Now == nil, c.Decider == nil, c.Exists == nil:
 		return segue.Errorf(segue.Invalid, "chains: Now, Decider and Exists are required")
+	case c.DecideEvery < 0:
+		return segue.Errorf(segue.Invalid, "chains: a decision every %s, want more than 0", c.DecideEvery)
 	case c.MaxSubmissions < 1:
 		return segue.Errorf(segue.Invalid, "chains: %d submissions an hour, want at least 1", c.MaxSubmissions)
 	}
@@ -65,6 +74,9 @@ type Chains struct {
 	cluster *schedulers.Cluster
 	// recent are the instants of the submissions of the last hour.
 	recent []segue.Time
+	// next is when to decide again about a chain, unless something happens to it
+	// before.
+	next map[string]segue.Time
 }
 
 // NewChains returns the loop over the chains of a store, on a cluster. It alone
@@ -74,7 +86,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Chains{cfg: cfg, store: s, cluster: cluster}, nil
+	return &Chains{cfg: cfg, store: s, cluster: cluster, next: map[string]segue.Time{}}, nil
 }
 
 // RunOnce goes once through all chains. What goes wrong with one does not keep
@@ -90,9 +102,21 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("observe: %w", err)
 	}
+	live, err := c.store.LiveLinks(ctx)
+	if err != nil {
+		return err
+	}
+	status, err := c.cluster.Status(ctx, jobsOf(live)) // of all chains, in one question
 	var all []error
+	if err != nil { // the accounting is down: what the scheduler shows is known all the same
+		all = append(all, fmt.Errorf("observe: %w", err))
+	}
+	links := byChain(live)
 	for _, chain := range chains {
-		if err := c.step(ctx, chain, state); err != nil {
+		if !c.due(chain, links[chain.ID], status) {
+			continue
+		}
+		if err := c.step(ctx, chain, state, status); err != nil {
 			c.cfg.Log.Warn("chain does not go on", "chain", chain.ID, "error", err)
 			all = append(all, fmt.Errorf("chain %s: %w", chain.ID, err))
 		}
@@ -103,13 +127,29 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
+// due reports whether there may be something to do for a chain: it is time to
+// decide again, or something has happened to one of its live links.
+func (c *Chains) due(chain segue.Chain, live []segue.Link, status map[segue.JobID]schedulers.Status) bool {
+	now := c.cfg.Now()
+	if at, ok := c.next[chain.ID]; !ok || now >= at || len(live) == 0 {
+		return true
+	}
+	if file := chain.Terms.DoneFile; file != "" && c.cfg.Exists(file) {
+		return true
+	}
+	return slices.ContainsFunc(live, func(l segue.Link) bool {
+		return l.State.Final() || l.State == segue.LinkSubmitting || updated(l, status[l.Job], now) != l || mishap(status[l.Job]) || c.isReady(l)
+	})
+}
+
 // step takes one chain as far as it can go now.
-func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.State) error {
+func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.State, status map[segue.JobID]schedulers.Status) error {
+	c.next[chain.ID] = c.cfg.Now().Add(c.cfg.DecideEvery)
 	links, err := c.store.Links(ctx, chain.ID)
 	if err != nil {
 		return err
 	}
-	if links, err = c.follow(ctx, links); err != nil {
+	if links, err = c.follow(ctx, links, status); err != nil {
 		return err
 	}
 	v := view{chain: chain, links: links, now: c.cfg.Now(), exists: c.cfg.Exists}
@@ -133,6 +173,7 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	}
 	if !decision.Submit {
 		last := v.latest()
+		c.next[chain.ID] = max(v.now+1, min(c.next[chain.ID], decision.SubmitAt, v.now.Add(decision.Remaining)))
 		return c.store.RecordDecision(ctx, store.Recorded{Chain: chain.ID, Number: last.Number + 1, Attempt: 1, Decision: decision})
 	}
 	// 4. and 5. Record and act: in this order, so that a submission that nobody

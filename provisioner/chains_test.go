@@ -2,6 +2,7 @@ package provisioner_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -66,6 +67,7 @@ func newWorld(t *testing.T, jobs []simulator.Job, decider provisioner.Decider) *
 	t.Cleanup(func() { _ = w.store.Close() })
 	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
 		Now: w.driver.Now, Decider: decider, Exists: func(path string) bool { return w.files[path] },
+		ReadyFile: func(chain string, link int) string { return fmt.Sprintf("ready/%s.%d", chain, link) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -329,9 +331,7 @@ func TestAPredecessorStopsWhenItsSuccessorIsReady(t *testing.T) {
 	if len(links) != 2 || links[0].State != segue.LinkRunning || links[1].State != segue.LinkRunning {
 		t.Fatalf("the links are %+v, want two that run", links)
 	}
-	if err := w.store.MarkReady(t.Context(), links[1].Token(), w.driver.Now()); err != nil {
-		t.Fatal(err)
-	}
+	w.files["ready/abc.2"] = true
 	w.pass(10 * time.Minute)
 	links = w.links()
 	if links[0].State != segue.LinkEnded || links[0].Ended != segue.Cancelled || links[1].State != segue.LinkRunning {
