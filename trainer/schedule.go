@@ -1,9 +1,6 @@
 package trainer
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/simulator"
@@ -26,7 +23,8 @@ type Schedule struct {
 	// busy or asked for, as a multiple of those in service.
 	Loads []JobClass `json:"by_load"`
 	Sizes []JobClass `json:"by_size"`
-	Usage []Usage    `json:"-"`
+	// Usage is the state of the cluster at every instant at which it changes.
+	Usage []simulator.Level `json:"-"`
 }
 
 // JobClass is a set of jobs and how they fared. Waits are in hours from the
@@ -44,38 +42,31 @@ type JobClass struct {
 	Slowdown evaluation.Number `json:"mean_bounded_slowdown"`
 }
 
-// Usage is the state of the cluster from At on, in nodes.
-type Usage struct {
-	At segue.Time
-	// Busy nodes run jobs, Out are out of service, Requested is the sum over the
-	// jobs that were submitted and have not started.
-	Busy, Out, Requested int
-}
-
 // Measure returns what the replay r came to. The error is of kind Invalid: a
 // replay that could not have been made.
 func Measure(r Replay, result simulator.Result) (Schedule, error) {
 	s := Schedule{Jobs: len(r.Jobs), Nodes: r.Cluster.Pools[0].Nodes, First: segue.Never, Last: segue.NoTime}
-	m := measuring{replay: r, result: result}
+	done := 0
 	for i := range r.Jobs {
 		s.First = min(s.First, r.Jobs[i].Submit)
-		if !result.Starts[i].Known() || !result.Ends[i].Known() {
-			s.Unfinished++
-			continue
+		if result.Starts[i].Known() && result.Ends[i].Known() {
+			done++
+			s.Last = max(s.Last, result.Ends[i])
 		}
-		m.done = append(m.done, i)
-		s.Last = max(s.Last, result.Ends[i])
 	}
-	if len(m.done) == 0 {
+	s.Unfinished = len(r.Jobs) - done
+	if done == 0 {
 		return s, nil
 	}
-	s.MakespanHours = evaluation.Number(s.Last.Sub(s.First).Hours())
-	s.Usage = m.usage()
-	s.Utilisation = m.utilisation(s)
 	summary, err := simulator.Summarise(r.Cluster, r.Jobs, result)
 	if err != nil {
 		return s, err
 	}
+	if s.Usage, err = simulator.Levels(r.Cluster, 0, r.Jobs, result); err != nil {
+		return s, err
+	}
+	s.MakespanHours = evaluation.Number(s.Last.Sub(s.First).Hours())
+	s.Utilisation = evaluation.Number(summary.Utilisation)
 	s.All, s.Loads, s.Sizes = classOf(summary.All), classesOf(summary.Loads), classesOf(summary.Sizes)
 	return s, nil
 }
@@ -94,52 +85,4 @@ func classOf(c simulator.Class) JobClass {
 		MeanWait: evaluation.Number(c.Wait.Mean.Hours()), P50: evaluation.Number(c.Wait.P50.Hours()),
 		P90: evaluation.Number(c.Wait.P90.Hours()), P99: evaluation.Number(c.Wait.P99.Hours()),
 	}
-}
-
-// measuring is a measurement under way.
-type measuring struct {
-	replay Replay
-	result simulator.Result
-	done   []int // jobs that started and ended
-}
-
-// usage returns the state of the cluster at every instant at which it changes,
-// from the first submission to the last end. An outage counts in full, although
-// a drained node may still be busy.
-func (m *measuring) usage() []Usage {
-	var changes []Usage // each a difference
-	for _, i := range m.done {
-		nodes := int(m.replay.Jobs[i].Nodes)
-		changes = append(changes,
-			Usage{At: m.replay.Jobs[i].Submit, Requested: nodes},
-			Usage{At: m.result.Starts[i], Requested: -nodes, Busy: nodes},
-			Usage{At: m.result.Ends[i], Busy: -nodes})
-	}
-	for _, o := range m.replay.Cluster.Outages {
-		changes = append(changes, Usage{At: o.From, Out: o.Nodes}, Usage{At: o.Until, Out: -o.Nodes})
-	}
-	slices.SortFunc(changes, func(a, b Usage) int { return cmp.Compare(a.At, b.At) })
-	var list []Usage
-	var now Usage
-	for k, c := range changes {
-		now.At, now.Busy, now.Out, now.Requested = c.At, now.Busy+c.Busy, now.Out+c.Out, now.Requested+c.Requested
-		if k+1 == len(changes) || changes[k+1].At > c.At {
-			list = append(list, now)
-		}
-	}
-	return list
-}
-
-func (m *measuring) utilisation(s Schedule) evaluation.Number {
-	used, served := 0.0, 0.0
-	for k := range len(s.Usage) - 1 {
-		from, to := max(s.Usage[k].At, s.First), min(s.Usage[k+1].At, s.Last)
-		if from >= to {
-			continue
-		}
-		hours := to.Sub(from).Hours()
-		used += hours * float64(s.Usage[k].Busy)
-		served += hours * float64(max(s.Nodes-s.Usage[k].Out, s.Usage[k].Busy))
-	}
-	return evaluation.Number(used / served)
 }

@@ -47,15 +47,16 @@ func TestScheduleByHand(t *testing.T) {
 			{Name: "1 node", Jobs: 1, NodeHours: 6, MeanWait: 2, P50: 2, P90: 2, P99: 2, Slowdown: 8.0 / 6},
 			{Name: "2 to 8 nodes", Jobs: 2, NodeHours: 18, MeanWait: 1.5, P50: 1.5, P90: 2.7, P99: 2.97, Slowdown: 2.5},
 		},
-		Usage: []Usage{
+		Usage: []simulator.Level{
 			{At: h(0), Busy: 4},
 			{At: h(1), Busy: 4, Requested: 2},
 			{At: h(2), Busy: 4, Requested: 3},
-			{At: h(4), Busy: 3},
-			{At: h(5), Busy: 1},
-			{At: h(6), Busy: 1, Out: 2},
-			{At: h(8), Busy: 1},
-			{At: h(10)},
+			{At: h(3), Busy: 4, Requested: 4},
+			{At: h(4), Busy: 3, Requested: 1}, // by the job that never starts
+			{At: h(5), Busy: 1, Requested: 1},
+			{At: h(6), Busy: 1, Out: 2, Requested: 1},
+			{At: h(8), Busy: 1, Requested: 1},
+			{At: h(10), Requested: 1},
 		},
 	}
 	if diff := cmp.Diff(want, got, near()); diff != "" {

@@ -77,7 +77,7 @@ func drawSchedule(r trainer.Replay, s trainer.Schedule) []byte {
 			break
 		}
 		fig.Samples = append(fig.Samples, reports.ClusterSample{
-			At: u.At, Busy: float64(u.Busy), OutOfService: float64(u.Out), Requested: float64(u.Requested),
+			At: u.At, Busy: u.Busy, OutOfService: u.Out, Requested: u.Requested,
 		})
 	}
 	return reports.Simulation{Title: fmt.Sprintf("%d nodes, simulated", s.Nodes), Facts: scheduleFacts(r, s), Cluster: fig}.SVG()
