@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/internal/slurmtest"
 	"github.com/segue-project/segue/schedulers/slurm/sbatch"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch/options"
 )
 
 var longWord = strings.Repeat("x", 900)
@@ -39,8 +41,9 @@ func TestSegueIsSbatch(t *testing.T) {
 			if diff := cmp.Diff(want, plain); diff != "" {
 				t.Errorf("segue sbatch (-sbatch +segue):\n%s", diff)
 			}
+			site.wantUnderstood(t)
 			chain := site.submit(t, program, append([]string{"sbatch", "--segue-chain"}, c.args...)...)
-			site.wantMark(t, c, &chain)
+			site.wantMark(t, &chain)
 			if diff := cmp.Diff(want, chain); diff != "" {
 				t.Errorf("segue sbatch --segue-chain (-sbatch +segue):\n%s", diff)
 			}
@@ -86,11 +89,7 @@ type submitted struct {
 
 func (s *site) submit(t *testing.T, program string, args ...string) submitted {
 	t.Helper()
-	cmd := s.slurm.Command(t.Context(), program, args...)
-	cmd.Dir = s.dir
-	cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH")+":"+filepath.Join(s.dir, "bin"), "XDG_STATE_HOME="+filepath.Join(s.dir, "state"))
-	cmd.Env = append(cmd.Env, s.c.env...)
-	cmd.Stdin = strings.NewReader(s.c.input)
+	cmd := s.command(t, program, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -108,6 +107,17 @@ func (s *site) submit(t *testing.T, program string, args ...string) submitted {
 		*text = steady(*text)
 	}
 	return got
+}
+
+// command returns a call of a program in the case's folder and environment.
+func (s *site) command(t *testing.T, program string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := s.slurm.Command(t.Context(), program, args...)
+	cmd.Dir = s.dir
+	cmd.Env = append(cmd.Env, "PATH="+os.Getenv("PATH")+":"+filepath.Join(s.dir, "bin"), "XDG_STATE_HOME="+filepath.Join(s.dir, "state"))
+	cmd.Env = append(cmd.Env, s.c.env...)
+	cmd.Stdin = strings.NewReader(s.c.input)
+	return cmd
 }
 
 // jobs returns what Slurm says of all jobs that pend or have just ended, and
@@ -162,9 +172,76 @@ func steady(text string) string {
 	return comment.ReplaceAllString(text, "")
 }
 
+// asTyped are the options whose values sbatch lists as they were typed.
+var asTyped = map[string]bool{
+	"account": true, "array": true, "comment": true, "dependency": true, "export": true, "gpus": true, "gpus-per-node": true,
+	"gpus-per-task": true, "job-name": true, "partition": true, "wrap": true,
+}
+
+// read reads the case as segue does.
+func (s *site) read(t *testing.T) *sbatch.Job {
+	t.Helper()
+	in := sbatch.Input{Args: s.c.args, Env: s.c.env, Script: []byte(s.c.input)}
+	line := options.Submission.Read(s.c.args)
+	for _, folder := range []string{"", "sub", "bin"} {
+		if line.Script == len(s.c.args) || s.c.input != "" {
+			break
+		}
+		if script, err := os.ReadFile(filepath.Join(s.dir, folder, s.c.args[line.Script])); err == nil {
+			in.Script = script
+			break
+		}
+	}
+	job, err := sbatch.Read(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// wantUnderstood compares the options that sbatch says are set with those that
+// segue finds.
+func (s *site) wantUnderstood(t *testing.T) {
+	t.Helper()
+	job := s.read(t)
+	cmd := s.command(t, "sbatch", append([]string{"-v", "--test-only"}, s.c.args...)...)
+	out, _ := cmd.CombinedOutput()
+	_, list, listed := strings.Cut(string(out), "sbatch: defined options\n")
+	if !listed || len(job.Unsure) > 0 {
+		return
+	}
+	list, _, _ = strings.Cut(list, "sbatch: end of defined options")
+	var want, got []string
+	for line := range strings.Lines(list) {
+		name, value, isOption := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "sbatch: "), " : ")
+		name = strings.TrimSpace(name)
+		switch {
+		case !isOption || name == "verbose" || name == "test-only" || name == "(null)":
+		case asTyped[name]:
+			want = append(want, name+"="+value)
+		default:
+			want = append(want, name)
+		}
+	}
+	for name, setting := range job.Settings {
+		switch {
+		case name == "switches" || name == "wait4switch": // which sbatch lists as "(null)"
+		case asTyped[name]:
+			got = append(got, name+"="+setting.Value)
+		default:
+			got = append(got, name)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("options that are set (-sbatch +segue):\n%s", diff)
+	}
+}
+
 // wantMark looks for the token of a chain's first link in the comment of the
 // job, after the user's own, and takes what segue says out of standard error.
-func (s *site) wantMark(t *testing.T, c sbatchCase, got *submitted) {
+func (s *site) wantMark(t *testing.T, got *submitted) {
 	t.Helper()
 	var said []string
 	rest := ""
@@ -176,10 +253,7 @@ func (s *site) wantMark(t *testing.T, c sbatchCase, got *submitted) {
 		rest += line
 	}
 	got.Stderr = rest
-	job, err := sbatch.Read(sbatch.Input{Args: c.args, Env: c.env, Script: []byte(c.script + c.input)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := s.read(t)
 	managed := got.Jobs != "" && len(job.Unsure) == 0
 	token, _, _, _, found := segue.FindToken(s.comment)
 	switch {
