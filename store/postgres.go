@@ -31,6 +31,9 @@ func connectPostgres(where string, cfg Config) (*Store, error) {
 	if parsed.RuntimeParams["application_name"] == "" {
 		parsed.RuntimeParams["application_name"] = "segue"
 	}
+	if cfg.Volatile {
+		parsed.RuntimeParams["synchronous_commit"] = "off"
+	}
 	db := stdlib.OpenDB(*parsed)
 	db.SetMaxOpenConns(cfg.MaxConns)
 	db.SetMaxIdleConns(cfg.MaxConns)

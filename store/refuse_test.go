@@ -293,3 +293,29 @@ func TestStoreIsForItsUserOnly(t *testing.T) {
 		}
 	}
 }
+
+func TestVolatileStoreIsAStore(t *testing.T) {
+	t.Parallel()
+	for name, fresh := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where := fresh(t)
+			s, err := Open(t.Context(), where, Config{Volatile: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got string
+			setting := map[string]string{"sqlite": `SELECT synchronous FROM pragma_synchronous`, "postgres": `SHOW synchronous_commit`}[name]
+			if err := s.write.QueryRowContext(t.Context(), setting).Scan(&got); err != nil || (got != "0" && got != "off") {
+				t.Errorf("%s says %q, %v; want off", setting, got, err)
+			}
+			create(t, s, "c")
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := open(t, where).Chain(t.Context(), "c"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -31,6 +31,7 @@ const applicationID = 1397049175
 type sqliteEngine struct {
 	path     string
 	patience time.Duration
+	volatile bool
 }
 
 func connectSQLite(ctx context.Context, path string, cfg Config) (*Store, error) {
@@ -38,7 +39,7 @@ func connectSQLite(ctx context.Context, path string, cfg Config) (*Store, error)
 	if err != nil {
 		return nil, segue.Errorf(segue.Invalid, "open store: %w", err)
 	}
-	e := sqliteEngine{path, cfg.Patience}
+	e := sqliteEngine{path, cfg.Patience, cfg.Volatile}
 	s := &Store{engine: e}
 	if err := e.prepareFile(cfg.NetworkDisk); err != nil {
 		return nil, s.explain(err, "open store %s", path)
@@ -89,7 +90,8 @@ func (e sqliteEngine) prepareFile(allowed bool) error {
 }
 
 // open returns a pool of connections. Changes take the write lock when they
-// begin, and wait for it; a commit is on the disk when it returns.
+// begin, and wait for it; a commit is on the disk when it returns, unless the store
+// is volatile.
 func (e sqliteEngine) open(journal string) (*sql.DB, error) {
 	settings := url.Values{
 		"_txlock":       {"immediate"},
@@ -99,6 +101,9 @@ func (e sqliteEngine) open(journal string) (*sql.DB, error) {
 		"_foreign_keys": {"1"},
 		"_dqs":          {"0"},
 		"_error_rc":     {"1"},
+	}
+	if e.volatile {
+		settings.Set("_synchronous", "OFF")
 	}
 	file := url.URL{Scheme: "file", Path: e.path, RawQuery: settings.Encode()}
 	return sql.Open("sqlite", file.String())

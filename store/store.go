@@ -22,7 +22,10 @@ type Config struct {
 	// NetworkDisk allows an SQLite file on a network file system. It is slower
 	// there: no WAL, whose index machines cannot share.
 	NetworkDisk bool
-	Log         *slog.Logger // default slog.Default()
+	// Volatile lets a change be lost with the power, not with the process: for
+	// replays and tests, which are faster by the time of a write to the disk.
+	Volatile bool
+	Log      *slog.Logger // default slog.Default()
 }
 
 func (c Config) withDefaults() Config {
