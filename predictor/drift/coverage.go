@@ -118,7 +118,8 @@ func (c Coverage) share(outcomes []Outcome, at segue.Time) (share, margin float6
 	share = total.within / total.count
 	sum := 0.0
 	for _, b := range list {
-		sum += math.Pow(b.within-share*b.count, 2)
+		excess := b.within - share*b.count
+		sum += excess * excess
 	}
 	n := float64(len(list))
 	return share, 2 * math.Sqrt(sum*n/(n-1)) / total.count, len(list)
