@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/segue/passthrough"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/schedulers/slurm"
@@ -77,8 +78,12 @@ func (f *agentFlags) run(cmd *cobra.Command) error {
 func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Agent, error) {
 	now := func() segue.Time { return segue.TimeOf(time.Now()) }
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-	driver := slurm.New(slurm.Config{Sbatch: os.Getenv("SEGUE_SBATCH")})
-	cluster, err := schedulers.New(driver, schedulers.Config{Now: now, Log: log})
+	program, err := passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH"))
+	if err != nil {
+		return nil, segue.Errorf(segue.Unavailable, "%w", err)
+	}
+	driver := slurm.New(slurm.Config{Sbatch: program})
+	cluster, err := schedulers.New(driver, schedulers.Config{Now: now, Fresh: min(f.every/2, 10*time.Second), Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +98,7 @@ func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Age
 		}
 		return provisioner.NewChains(under, cluster, provisioner.ChainsConfig{
 			Now: now, Decider: provisioner.NewLive(under, caps.Cluster, provisioner.LiveConfig{By: by}),
-			Exists: exists, ReadyFile: readyFile, User: userName(), Log: log,
+			Exists: exists, ReadyFile: readyFile, User: userName(), Every: f.every, DecideEvery: max(f.every, time.Minute), Log: log,
 		})
 	}
 	host, _ := os.Hostname()

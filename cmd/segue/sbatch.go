@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/cmd/segue/passthrough"
 	"github.com/segue-project/segue/schedulers/slurm/sbatch"
@@ -66,6 +67,10 @@ func runSbatch(call *passthrough.Call, recorder Recorder, std stdio) int {
 	if err != nil {
 		fmt.Fprintf(std.err, "segue: %s\n", err)
 		return cli.ExitUsage
+	}
+	if _, _, _, _, marked := segue.FindToken(job.Comment); marked {
+		// A later link, submitted through a link named sbatch: its chain exists.
+		return execSbatch(&plain, std.err)
 	}
 	if job.Chain && len(job.Unsure) == 0 && len(job.Refused) == 0 {
 		return submitChain(job, chainInput{args: call.Args, env: env, script: script}, recorder, std)
