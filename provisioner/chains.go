@@ -31,6 +31,9 @@ type ChainsConfig struct {
 	ReadyFile func(chain string, link int) string
 	// User, when not empty, is whose chains are kept going; otherwise everybody's.
 	User string
+	// Every is the time between two rounds: a link that ends before the next one is
+	// followed now, unless overlap is dearer than a gap. 0 is none to speak of.
+	Every time.Duration
 	// DecideEvery is the longest time between two decisions about a chain of which
 	// a link runs; default 5 minutes.
 	DecideEvery time.Duration
@@ -173,7 +176,11 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	}
 	if !decision.Submit {
 		last := v.latest()
-		c.next[chain.ID] = max(v.now+1, min(c.next[chain.ID], decision.SubmitAt, v.now.Add(decision.Remaining)))
+		next := min(decision.SubmitAt, v.now.Add(decision.Remaining))
+		if !decision.Forecast.Empty() { // which changes with the queue
+			next = min(next, c.next[chain.ID])
+		}
+		c.next[chain.ID] = max(v.now+1, next)
 		return c.store.RecordDecision(ctx, store.Recorded{Chain: chain.ID, Number: last.Number + 1, Attempt: 1, Decision: decision})
 	}
 	// 4. and 5. Record and act: in this order, so that a submission that nobody
@@ -195,9 +202,14 @@ func (c *Chains) decide(ctx context.Context, v view, state schedulers.State) (se
 		}
 		decision = unforeseen(v, q, err)
 	}
-	if lead := v.chain.Terms.MinLead; !decision.Submit && q.Remaining <= lead {
+	switch lead := v.chain.Terms.MinLead; {
+	case decision.Submit:
+	case q.Remaining <= lead:
 		decision.Submit, decision.SubmitAt = true, decision.At
 		decision.Reason = fmt.Sprintf("Submit now: you asked for a lead of at least %s, and %s remain. %s", lead, q.Remaining.Truncate(time.Second), decision.Reason)
+	case q.Remaining <= c.cfg.Every && q.Prefer >= segue.NoWaste:
+		decision.Submit, decision.SubmitAt = true, decision.At
+		decision.Reason = fmt.Sprintf("Submit now: the current link ends in %s, before the next look at the queue. %s", q.Remaining.Truncate(time.Second), decision.Reason)
 	}
 	return decision, nil
 }

@@ -341,3 +341,29 @@ func TestAPredecessorStopsWhenItsSuccessorIsReady(t *testing.T) {
 		t.Errorf("the chain is %s: %s", c.State, c.Why)
 	}
 }
+
+// Where nothing waits, the next link comes with the last look before the end, not
+// with the first one after it.
+func TestALinkThatEndsBeforeTheNextRoundIsFollowedNow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(0))
+	var err error
+	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
+		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string) bool { return false }, Every: 10 * time.Minute,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.begin(segue.Terms{MaxLinks: 2})
+	for range 6 * 14 {
+		w.driver.Advance(w.driver.Now().Add(10 * time.Minute))
+		w.round()
+	}
+	links := w.links()
+	if len(links) != 2 || !links[1].Start.Known() {
+		t.Fatalf("the links are %+v, want two that started", links)
+	}
+	if overlap := links[0].End.Sub(links[1].Start); overlap < 0 || overlap > 10*time.Minute {
+		t.Errorf("an overlap of %s, want at most the ten minutes between two rounds", overlap)
+	}
+}
