@@ -33,7 +33,7 @@ func TestSegueIsSbatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range sbatchCases {
+	for _, c := range sbatchCases { //nolint:paralleltest // the jobs of a case are those that have come since the last one
 		t.Run(c.name, func(t *testing.T) {
 			site := newSite(t, slurm, c)
 			want := site.submit(t, "sbatch", c.args...)

@@ -31,7 +31,7 @@ its exit code are those of sbatch. A script with the line
 or a command line with --segue-chain makes the job the first link of a chain.
 Terms of the chain follow in the same way: ` + strings.Join(termNames(), ", ") + `.`,
 		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			return (&passthrough.Call{Args: args}).Exec()
 		},
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"os"
@@ -66,7 +67,7 @@ func submitChain(job *sbatch.Job, in chainInput, recorder Recorder, std stdio) i
 	h := handover{spool: spool{dir: stateDir()}, recorder: recorder, chain: chain, link: link, stderr: std.err}
 	h.keep()
 	_, parsable := job.Settings["parsable"]
-	ran := runner{parsable: parsable, found: h.submitted}.run(exec.Command(program), launch, std)
+	ran := runner{parsable: parsable, found: h.submitted}.run(exec.CommandContext(context.Background(), program), launch, std)
 	switch {
 	case ran.err != nil:
 		h.drop()
@@ -182,7 +183,7 @@ func limits() []segue.ResourceLimit {
 // with. Go's runtime has raised it since, and puts it back only for those whom
 // it starts: so one of them is asked.
 func startedWith(raised uint64) uint64 {
-	out, err := exec.Command("/bin/sh", "-c", "ulimit -Sn").Output()
+	out, err := exec.CommandContext(context.Background(), "/bin/sh", "-c", "ulimit -Sn").Output()
 	n, parseErr := strconv.ParseUint(strings.TrimSpace(string(out)), 10, 64)
 	if err != nil || parseErr != nil { // or it says "unlimited"
 		return raised

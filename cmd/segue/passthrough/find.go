@@ -1,6 +1,7 @@
 package passthrough
 
 import (
+	"errors"
 	"io"
 	"os"
 	"syscall"
@@ -50,7 +51,7 @@ func callsSegue(path string) bool {
 
 // ReadScript reads the batch script of a name as sbatch finds it.
 func ReadScript(name, chdir string) ([]byte, error) {
-	var err error = os.ErrNotExist
+	err := os.ErrNotExist
 	for _, path := range options.ScriptPaths(name, chdir, os.Getenv("PATH")) {
 		var script []byte
 		if script, err = readFile(path); err == nil {
@@ -77,7 +78,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	script := make([]byte, info.Size())
 	n, err := io.ReadFull(f, script)
-	if err == io.ErrUnexpectedEOF || err == io.EOF {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return script[:n], err

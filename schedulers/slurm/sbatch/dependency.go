@@ -40,11 +40,10 @@ var dependencyTypes = []string{
 // both. Numbers alone ("12:13") mean "afterany" in the form of old.
 func ParseDependency(text string) (Dependency, error) {
 	var d Dependency
-	all, any := strings.Contains(text, ","), strings.Contains(text, "?")
-	if all && any {
+	d.Any = strings.Contains(text, "?")
+	if d.Any && strings.Contains(text, ",") {
 		return d, segue.Errorf(segue.Invalid, `dependency %q: want either "," between all conditions or "?"`, text)
 	}
-	d.Any = any
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '?' }) {
 		c, ok := parseClause(part)
 		if !ok {

@@ -236,12 +236,12 @@ func cut(s string) (before, after string, found bool) {
 }
 
 func listed(names []string) string {
-	text := ""
+	var text []byte
 	for i, name := range names {
 		if i > 0 {
-			text += " or "
+			text = append(text, " or "...)
 		}
-		text += "--" + name
+		text = append(append(text, "--"...), name...)
 	}
-	return text
+	return string(text)
 }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/segue-project/segue/internal/slurmtest"
+)
+
+// BenchmarkOverhead submits a job with sbatch and with segue by turns, on a real
+// Slurm, and reports the whole time of either process: the median and the least
+// of each, and how many times as long segue takes.
+func BenchmarkOverhead(b *testing.B) {
+	program := filepath.Join(b.TempDir(), "segue")
+	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("go build: %v: %s", err, out)
+	}
+	slurm := slurmtest.Start(b, slurmtest.Config{Nodes: 1, Partitions: []string{"PartitionName=batch Nodes=ALL Default=YES State=DOWN"}})
+	dir := b.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "job.sh"), []byte(directives("#SBATCH -J overhead")), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	var plain, ours []time.Duration
+	for b.Loop() {
+		plain = append(plain, timed(b, slurm, dir, "sbatch", "job.sh"))
+		ours = append(ours, timed(b, slurm, dir, program, "sbatch", "job.sh"))
+	}
+	slices.Sort(plain)
+	slices.Sort(ours)
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	middle := len(plain) / 2
+	b.ReportMetric(ms(plain[0]), "ms-least-sbatch")
+	b.ReportMetric(ms(ours[0]), "ms-least-segue")
+	b.ReportMetric(ms(plain[middle]), "ms-sbatch")
+	b.ReportMetric(ms(ours[middle]), "ms-segue")
+	b.ReportMetric(ms(ours[middle])/ms(plain[middle]), "times")
+	b.ReportMetric(ms(ours[0])/ms(plain[0]), "times-least")
+}
+
+func timed(b *testing.B, slurm *slurmtest.Slurm, dir, program string, args ...string) time.Duration {
+	b.Helper()
+	cmd := slurm.Command(context.Background(), program, args...)
+	cmd.Dir = dir
+	start := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%s: %v: %s", program, err, out)
+	}
+	return time.Since(start)
+}
