@@ -51,7 +51,7 @@ func engines(tb testing.TB) map[string]func(testing.TB) string {
 
 func open(tb testing.TB, where string) *Store {
 	tb.Helper()
-	s, err := Open(tb.Context(), where, Config{Log: slog.New(slog.DiscardHandler)})
+	s, err := Open(tb.Context(), where, Config{Patience: 2 * time.Minute, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func (sqliteEngine) name() string           { return "sqlite" }
 func (sqliteEngine) dialect() goose.Dialect { return goose.DialectSQLite3 }
 func (sqliteEngine) forUpdate() string      { return "" } // a change has the only write lock
 func (sqliteEngine) forShare() string       { return "" }
-func (sqliteEngine) batch() int             { return 5000 } // others write in between
+func (sqliteEngine) batch() int             { return 25_000 }
 
 // analyze is nothing: the statistics came with the second migration.
 func (sqliteEngine) analyze() string { return "" }
@@ -199,7 +199,7 @@ func kindOfSQLite(code int) segue.Kind {
 	return segue.Other
 }
 
-func (sqliteEngine) importJobs(ctx context.Context, s *Store, rows [][]any) (changed int64, err error) {
+func (e sqliteEngine) importJobs(ctx context.Context, s *Store, rows [][]any) (changed int64, err error) {
 	err = s.change(ctx, func(t tx) error {
 		insert, err := t.PrepareContext(t.ctx, `INSERT INTO jobs (`+jobColumns+`) VALUES (`+placeholders(jobWidth)+`)`+jobConflict)
 		if err != nil {
@@ -219,7 +219,23 @@ func (sqliteEngine) importJobs(ctx context.Context, s *Store, rows [][]any) (cha
 		}
 		return nil
 	})
+	if err == nil && len(rows) == e.batch() {
+		err = othersTurn(ctx)
+	}
 	return changed, err
+}
+
+// othersTurn lets other processes write between two batches: SQLite's waiters look
+// for the lock every 100 ms and would hardly ever meet the gap.
+func othersTurn(ctx context.Context) error {
+	gap := time.NewTimer(110 * time.Millisecond)
+	defer gap.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-gap.C:
+		return nil
+	}
 }
 
 func (sqliteEngine) load(ctx context.Context, s *Store, do func(loader) error) error {
