@@ -169,7 +169,11 @@ func (v view) question() Question {
 	q := Question{Request: v.chain.Request, Prefer: v.chain.Terms.WithDefaults().Prefer, MaxLead: v.chain.Terms.MaxLead}
 	if r := v.running(); r != nil && r.End.Known() {
 		q.Remaining = max(0, r.End.Sub(v.now)-v.chain.Terms.Startup)
+		if q.Request.Limit == 0 { // the scheduler's default, which it has applied
+			q.Request.Limit = r.End.Sub(r.Start)
+		}
 	}
+	q.Request.Nodes = max(q.Request.Nodes, 1)
 	return q
 }
 

@@ -52,6 +52,7 @@ func TestChainsOnARealSlurm(t *testing.T) {
 		r.twins(fmt.Sprintf("afterany-%d", i+1), "afterany:%s")
 		r.twins(fmt.Sprintf("fixed-%d", i+1), "after:%s+1")
 	}
+	r.adopt("adopted")
 	ctx, cancel := context.WithTimeout(t.Context(), how.most)
 	defer cancel()
 	var work sync.WaitGroup
@@ -63,6 +64,37 @@ func TestChainsOnARealSlurm(t *testing.T) {
 	stop()
 	work.Wait()
 	r.judge(chains)
+	r.tells("logs", "segue-1", fmt.Sprintf("%s %d", chains[0], how.links)) // what its last link wrote
+	r.tells("why", "segue-1", fmt.Sprintf("about link %d", how.links))
+	r.tells("status", "adopted", "is done")
+}
+
+// tells wants a command about a chain to print a text.
+func (r *rig) tells(command, chain, want string) {
+	r.t.Helper()
+	out, err := r.command(r.t.Context(), r.segue, command, chain)
+	if err != nil || !strings.Contains(out, want) {
+		r.t.Errorf("segue %s %s: %v, want %q in\n%s", command, chain, err, want, out)
+	}
+}
+
+// adopt makes a job that sbatch has submitted the first link of a chain.
+func (r *rig) adopt(name string) {
+	r.t.Helper()
+	args := []string{"-J", name, "--nodes=1", "--gres=gpu:4", "--time=1", "-o/dev/null", "--wrap=exec sleep 600"}
+	job, err := r.command(r.t.Context(), "sbatch", append([]string{"--parsable"}, args...)...)
+	if err != nil {
+		r.t.Fatalf("sbatch: %v", err)
+	}
+	adopt := func() (string, error) {
+		return r.command(r.t.Context(), r.segue, append([]string{"adopt", job, "--segue-links=2"}, args...)...)
+	}
+	if out, err := adopt(); err != nil || !strings.HasPrefix(out, "Job "+job+" is the first link of chain ") {
+		r.t.Fatalf("segue adopt: %v: %s", err, out)
+	}
+	if out, err := adopt(); err == nil {
+		r.t.Errorf("adopted twice: %s", out)
+	}
 }
 
 // rig is a cluster with what happens on it.
@@ -260,7 +292,7 @@ type stint struct{ start, end int64 }
 // judge compares what sacct says with what should have been.
 func (r *rig) judge(chains []string) {
 	r.t.Helper()
-	time.Sleep(3 * time.Second) // slurmdbd is told a little later
+	pause(r.t.Context(), 3*time.Second) // slurmdbd is told a little later
 	cmd := r.slurm.Command(r.t.Context(), "sacct", "-X", "-n", "-P", "-S", "now-3hours", "-o", "JobName,Start,End,Comment,State,JobID")
 	cmd.Env = append(cmd.Env, "SLURM_TIME_FORMAT=%s")
 	out, err := cmd.Output()

@@ -18,9 +18,11 @@ learns the queue from the cluster's own history and says when to submit.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(
+		newAdoptCommand(),
 		newAdviseCommand(),
 		newAgentCommand(),
 		newBacktestCommand(),
+		newLogsCommand(),
 		newModelsCommand(),
 		newOutcomeCommand(),
 		newReadyCommand(),

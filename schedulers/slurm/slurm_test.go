@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 				t.Errorf("capabilities %+v, %v; want accounting %t of cluster segue", caps, err, accounting)
 			}
 			schedulertest.Run(t, schedulertest.Harness{
-				Driver: d, Nodes: 2, CoarseLimits: true, Job: job(t, s, t.TempDir()), Pass: time.Sleep,
+				Driver: d, Nodes: 2, CoarseLimits: true, Job: job(t, s, t.TempDir()), Pass: func(d time.Duration) { <-time.After(d) },
 			})
 		})
 	}

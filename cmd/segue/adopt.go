@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/segue/passthrough"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/slurm"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch/options"
+	"github.com/segue-project/segue/store"
+)
+
+func newAdoptCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "adopt JOB [--segue-...] [OPTIONS] SCRIPT [ARGS...]",
+		Short: "Make a job that was submitted already the first link of a chain",
+		Long: `Adopt makes a job that is queued or runs the first link of a chain. After its
+number comes what sbatch was given, or what later links are to be given: run it in
+the folder from which they are to be submitted. Terms of the chain stand in the
+script (#SEGUE --chain ...) or come as --segue-... options.`,
+		Example:            "  segue adopt 4711 --segue-for=14d train.sh",
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] == "--help" || args[0] == "-h" {
+				return cmd.Help()
+			}
+			return adopt(cmd, args[0], args[1:])
+		},
+	}
+}
+
+func adopt(cmd *cobra.Command, number string, args []string) error {
+	id, err := segue.ParseJobID(number)
+	if err != nil {
+		return err
+	}
+	chain, err := chainOf(args)
+	if err != nil {
+		return err
+	}
+	var where chainStore
+	s, err := where.open(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	link, err := runningLink(cmd.Context(), chain, id)
+	if err != nil {
+		return err
+	}
+	if err := refuseTwice(cmd.Context(), s, id); err != nil {
+		return err
+	}
+	if err := s.CreateChain(cmd.Context(), chain, link); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Job %s is the first link of chain %s (%s).\n", id, chain.ID, chain.Name)
+	return nil
+}
+
+// chainOf captures a chain from the arguments of sbatch.
+func chainOf(args []string) (segue.Chain, error) {
+	call := &passthrough.Call{Args: args}
+	script, err := scriptOf(call, options.Submission.Read(args), os.Stdin)
+	if err != nil {
+		return segue.Chain{}, segue.Errorf(segue.Invalid, "%w", err)
+	}
+	env := os.Environ()
+	job, err := sbatch.Read(sbatch.Input{Args: append([]string{"--segue-chain"}, args...), Env: env, Script: script})
+	if err != nil {
+		return segue.Chain{}, err
+	}
+	if why := append(job.Unsure, job.Refused...); len(why) > 0 {
+		return segue.Chain{}, segue.Errorf(segue.Invalid, "it cannot be a chain, because %s", strings.Join(why, "; "))
+	}
+	job.Line.Script-- // of args, without what was put before them
+	chain := segue.Chain{
+		ID: newChainID(), Name: job.Name, User: userName(), Created: segue.TimeOf(time.Now()),
+		Request: job.Request, Terms: job.Terms.WithDefaults(), Submission: capture(job, chainInput{args: args, env: env, script: script}),
+	}
+	chain.Request.User = chain.User
+	return chain, nil
+}
+
+// runningLink returns the first link of a chain, which is a job that Slurm knows.
+func runningLink(ctx context.Context, chain segue.Chain, id segue.JobID) (segue.Link, error) {
+	cluster, err := schedulers.New(slurm.New(slurm.Config{}), schedulers.Config{Now: func() segue.Time { return segue.TimeOf(time.Now()) }})
+	if err != nil {
+		return segue.Link{}, err
+	}
+	state, err := cluster.State(ctx)
+	if err != nil {
+		return segue.Link{}, err
+	}
+	for i := range state.Jobs {
+		j := &state.Jobs[i]
+		switch {
+		case j.ID != id:
+		case j.User != chain.User:
+			return segue.Link{}, segue.Errorf(segue.Invalid, "job %s is %s's", id, j.User)
+		case schedulers.LifeOf(j.State) != schedulers.Alive:
+			return segue.Link{}, segue.Errorf(segue.Invalid, "job %s has ended: it is %s", id, j.State)
+		default:
+			return segue.Link{
+				Chain: chain.ID, Number: 1, Attempt: 1, State: segue.LinkQueued, Job: id,
+				Planned: j.Submit, Submitted: j.Submit, Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
+			}, nil
+		}
+	}
+	return segue.Link{}, segue.Errorf(segue.NotFound, "squeue shows no job %s", id)
+}
+
+// refuseTwice refuses a job that is a link already.
+func refuseTwice(ctx context.Context, s *store.Store, id segue.JobID) error {
+	links, err := s.LiveLinks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range links {
+		if l.Job == id && !l.State.Final() {
+			return segue.Errorf(segue.Conflict, "job %s is link %d of chain %s already", id, l.Number, l.Chain)
+		}
+	}
+	return nil
+}

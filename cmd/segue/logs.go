@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch"
+)
+
+func newLogsCommand() *cobra.Command {
+	var where chainStore
+	var lines int
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "logs CHAIN",
+		Short: "Show where a chain's links write, and the end of the latest output",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := where.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			found, err := find(cmd.Context(), s, args[0])
+			if err != nil {
+				return err
+			}
+			chain, err := s.Chain(cmd.Context(), found.ID)
+			if err != nil {
+				return err
+			}
+			links, err := s.Links(cmd.Context(), chain.ID)
+			if err != nil {
+				return err
+			}
+			return showLogs(cmd.OutOrStdout(), chain, links, lines, all)
+		},
+	}
+	where.add(cmd.Flags())
+	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "how many of the last lines of an output")
+	cmd.Flags().BoolVar(&all, "all", false, "show the end of every link's output")
+	return cmd
+}
+
+func showLogs(out io.Writer, chain segue.Chain, links []segue.Link, lines int, all bool) error {
+	job, err := sbatch.Read(sbatch.Input{Args: chain.Submission.Args, Env: chain.Submission.Env, Script: chain.Submission.Script})
+	if err != nil {
+		return err
+	}
+	for i, l := range links {
+		if l.Job.Number == 0 {
+			continue
+		}
+		path := outputFile(job, chain, l)
+		fmt.Fprintf(out, "link %d, job %s, %s: %s\n", l.Number, l.Job, linkState(&l), path)
+		if !all && i < len(links)-1 && links[i+1].Start.Known() {
+			continue // a later link has written since
+		}
+		end, err := tail(path, lines)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			fmt.Fprintln(out, "  (nothing is there yet)")
+		case err != nil:
+			return err
+		default:
+			_, _ = out.Write(end)
+		}
+	}
+	return nil
+}
+
+// outputFile returns the file that gets a link's output: sbatch's pattern with
+// what is known filled in (man sbatch, "filename pattern"), in the folder of the
+// submission.
+func outputFile(job *sbatch.Job, chain segue.Chain, l segue.Link) string {
+	pattern := job.Output
+	if pattern == "" {
+		pattern = "slurm-%j.out"
+	}
+	number := strconv.FormatInt(l.Job.Number, 10)
+	path := strings.NewReplacer("%%", "%", "%j", number, "%A", number, "%J", number, "%x", job.Name, "%u", chain.User).Replace(pattern)
+	if !filepath.IsAbs(path) {
+		dir := chain.Submission.Dir
+		if chdir := job.Settings.Value("chdir"); chdir != "" {
+			dir = chdir
+		}
+		path = filepath.Join(dir, path)
+	}
+	return path
+}
+
+// most is how much of the end of a file is looked at for its last lines.
+const most = 1 << 20
+
+// tail returns the last lines of a file.
+func tail(path string, lines int) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(max(0, info.Size()-most), io.SeekStart); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil, err
+	}
+	all := bytes.SplitAfter(data, []byte("\n"))
+	if n := len(all); n > 0 && len(all[n-1]) == 0 {
+		all = all[:n-1]
+	}
+	return bytes.Join(all[max(0, len(all)-max(lines, 0)):], nil), nil
+}
