@@ -18,11 +18,11 @@ var networkSystems = map[uint32]string{
 }
 
 // networkDisk returns the name of the network file system that holds the folder,
-// "" if it is none or cannot be told, and what a user can do.
-func networkDisk(dir string) (system, advice string) {
+// "" if it is none or cannot be told.
+func networkDisk(dir string) string {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
-		return "", ""
+		return ""
 	}
-	return networkSystems[uint32(st.Type)], "choose a local disk or PostgreSQL, or allow it where one machine at a time is sure to use the file"
+	return networkSystems[uint32(st.Type)]
 }

@@ -3,4 +3,4 @@
 package store
 
 // networkDisk cannot tell here.
-func networkDisk(string) (system, advice string) { return "", "" }
+func networkDisk(string) string { return "" }

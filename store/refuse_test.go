@@ -319,3 +319,25 @@ func TestVolatileStoreIsAStore(t *testing.T) {
 		})
 	}
 }
+
+func TestNetworkDiskIsRefusedUnlessAllowed(t *testing.T) {
+	t.Parallel()
+	path := freshSQLite(t)
+	nfs := func(string) string { return "NFS" }
+	cfg := Config{}.withDefaults()
+	_, err := connectSQLite(t.Context(), path, cfg, nfs)
+	wantKind(t, err, segue.Invalid)
+	if err == nil || !strings.Contains(err.Error(), "is on NFS") {
+		t.Errorf("error %v, want it to name NFS", err)
+	}
+	cfg.NetworkDisk = true
+	s, err := connectSQLite(t.Context(), path, cfg, nfs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the journal is what matters
+	var journal string
+	if err := s.write.QueryRowContext(t.Context(), `PRAGMA journal_mode`).Scan(&journal); err != nil || journal != "delete" {
+		t.Errorf("the journal is %q, %v; want delete: a WAL's index is not shared by machines", journal, err)
+	}
+}

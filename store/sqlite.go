@@ -32,21 +32,33 @@ type sqliteEngine struct {
 	path     string
 	patience time.Duration
 	volatile bool
+	// lockFile is what processes lock while they set the file up; the folder by
+	// default.
+	lockFile string
 }
 
-func connectSQLite(ctx context.Context, path string, cfg Config) (*Store, error) {
+// connectSQLite opens a file. onNetwork tells which network file system holds a
+// folder: networkDisk.
+func connectSQLite(ctx context.Context, path string, cfg Config, onNetwork func(dir string) string) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, segue.Errorf(segue.Invalid, "open store: %w", err)
 	}
-	e := sqliteEngine{path, cfg.Patience, cfg.Volatile}
+	e := sqliteEngine{path: path, patience: cfg.Patience, volatile: cfg.Volatile}
 	s := &Store{engine: e}
-	if err := e.prepareFile(cfg.NetworkDisk); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, s.explain(err, "open store %s", path)
 	}
 	journal := "WAL"
-	if onNetwork, _ := networkDisk(filepath.Dir(path)); onNetwork != "" {
-		journal = "DELETE"
+	if system := onNetwork(filepath.Dir(path)); system != "" && !cfg.NetworkDisk {
+		return nil, segue.Errorf(segue.Invalid, "open store: %s is on %s, where machines may damage an SQLite file for each other: "+
+			"choose a local disk or PostgreSQL, or allow it where one machine at a time is sure to use the file", path, system)
+	} else if system != "" {
+		journal, e.lockFile = "DELETE", path+".lock" // NFS locks no folders
+		s.engine = e
+	}
+	if err := prepareFile(path); err != nil {
+		return nil, s.explain(err, "open store %s", path)
 	}
 	// Before the first use of a new file nobody else may switch it to WAL too:
 	// SQLite refuses the second at once, without patience.
@@ -74,15 +86,8 @@ func connectSQLite(ctx context.Context, path string, cfg Config) (*Store, error)
 
 // prepareFile makes the file, if need be, so that only its user can read it: it
 // holds environments.
-func (e sqliteEngine) prepareFile(allowed bool) error {
-	dir := filepath.Dir(e.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if system, advice := networkDisk(dir); system != "" && !allowed {
-		return segue.Errorf(segue.Invalid, "%s is on %s, where machines may damage an SQLite file for each other: %s", dir, system, advice)
-	}
-	f, err := os.OpenFile(e.path, os.O_RDWR|os.O_CREATE, 0o600)
+func prepareFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -142,26 +147,30 @@ func (e sqliteEngine) alone(ctx context.Context, do func(...goose.ProviderOption
 // locked runs do under an advisory lock on the folder of the file, which leaves
 // nothing behind and ends with the process.
 func (e sqliteEngine) locked(ctx context.Context, do func() error) error {
-	dir, err := os.Open(filepath.Dir(e.path))
+	name, flag := filepath.Dir(e.path), os.O_RDONLY
+	if e.lockFile != "" {
+		name, flag = e.lockFile, os.O_RDWR|os.O_CREATE
+	}
+	lock, err := os.OpenFile(name, flag, 0o600)
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
+	defer lock.Close()
 	ctx, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()
 	retry := time.NewTicker(10 * time.Millisecond)
 	defer retry.Stop()
 	for {
-		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			return do()
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			return fmt.Errorf("lock %s: %w", dir.Name(), err)
+			return fmt.Errorf("lock %s: %w", name, err)
 		}
 		select {
 		case <-ctx.Done():
-			return segue.Errorf(segue.Unavailable, "another process has locked %s: %w", dir.Name(), ctx.Err())
+			return segue.Errorf(segue.Unavailable, "another process has locked %s: %w", name, ctx.Err())
 		case <-retry.C:
 		}
 	}

@@ -91,11 +91,11 @@ func connect(ctx context.Context, where string, cfg Config) (*Store, error) {
 	case hasScheme && (scheme == "postgres" || scheme == "postgresql"):
 		return connectPostgres(where, cfg)
 	case hasScheme && scheme == "sqlite":
-		return connectSQLite(ctx, rest, cfg)
+		return connectSQLite(ctx, rest, cfg, networkDisk)
 	case hasScheme:
 		return nil, segue.Errorf(segue.Invalid, "open store: %s://: want postgres:// or the path of an SQLite file", scheme)
 	}
-	return connectSQLite(ctx, where, cfg)
+	return connectSQLite(ctx, where, cfg, networkDisk)
 }
 
 // errorsJoinClose closes a store that failed to open, and returns why it did.
