@@ -63,11 +63,11 @@ func (s *Store) copyTo(ctx context.Context, file string) error {
 	}
 	from, err := s.read.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
-		return errorsJoinClose(err, to)
+		return closeAfter(err, to)
 	}
 	defer from.Rollback() //nolint:errcheck // it only read
 	if err := to.fill(ctx, from); err != nil {
-		return errorsJoinClose(err, to)
+		return closeAfter(err, to)
 	}
 	return to.Close()
 }
@@ -93,7 +93,7 @@ func (s *Store) Restore(ctx context.Context, path string) (err error) {
 		return err
 	}
 	if err := s.fill(ctx, from.read); err != nil {
-		return errorsJoinClose(err, from)
+		return closeAfter(err, from)
 	}
 	return from.Close()
 }

@@ -50,13 +50,13 @@ func createIn(where, id string) error {
 		return err
 	}
 	if err := s.CreateChain(ctx, aChain(id), aLink(id, 1)); err != nil {
-		return errorsJoinClose(err, s)
+		return closeAfter(err, s)
 	}
 	if err := s.UpdateLink(ctx, segue.LinkSubmitting, running(aLink(id, 1))); err != nil {
-		return errorsJoinClose(err, s)
+		return closeAfter(err, s)
 	}
 	if _, err := s.NextLink(ctx, running(aLink(id, 1)), aDecision(t0)); err != nil {
-		return errorsJoinClose(err, s)
+		return closeAfter(err, s)
 	}
 	return s.Close()
 }

@@ -78,7 +78,7 @@ func Open(ctx context.Context, where string, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	if err := s.migrate(ctx, migrations, cfg.Log); err != nil {
-		return nil, errorsJoinClose(s.explain(err, "open store %s", s.engine.where()), s)
+		return nil, closeAfter(s.explain(err, "open store %s", s.engine.where()), s)
 	}
 	return s, nil
 }
@@ -98,8 +98,8 @@ func connect(ctx context.Context, where string, cfg Config) (*Store, error) {
 	return connectSQLite(ctx, where, cfg, networkDisk)
 }
 
-// errorsJoinClose closes a store that failed to open, and returns why it did.
-func errorsJoinClose(err error, s *Store) error {
+// closeAfter closes a store that failed to open, and returns why it did.
+func closeAfter(err error, s *Store) error {
 	if closing := s.Close(); closing != nil {
 		return fmt.Errorf("%w; then: %w", err, closing)
 	}
