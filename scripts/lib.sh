@@ -75,11 +75,16 @@ tool() {
 }
 
 # build_segue builds the static command of the tree in the current folder into
-# the file $1. The commit is stamped into it where git knows one.
+# the file $1. The commit is stamped into it where git knows one. Where
+# cmd/segue/entry has code for the system the kernel enters there.
 build_segue() {
   local stamp=false
   if git status --porcelain >/dev/null 2>&1; then
     stamp=true
   fi
-  CGO_ENABLED=0 go build -trimpath -buildvcs=$stamp -o "$1" ./cmd/segue
+  local entry=
+  if [[ $(go env GOOS)/$(go env GOARCH) == linux/amd64 ]]; then
+    entry='-E github.com/segue-project/segue/cmd/segue/entry.start'
+  fi
+  CGO_ENABLED=0 go build -trimpath -buildvcs=$stamp -ldflags="$entry" -o "$1" ./cmd/segue
 }

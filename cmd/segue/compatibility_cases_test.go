@@ -9,8 +9,8 @@ type sbatchCase struct {
 	script string
 	// input is standard input; "" is none.
 	input string
-	// runs is true for a job that is to run, with --wait and its output in out,
-	// which is compared too.
+	// runs is true for a job that is to run, with its output in out, which is
+	// compared too. It writes to the pipe ended at its end.
 	runs bool
 }
 
@@ -32,11 +32,12 @@ ulimit -s
 pwd
 env | grep -E '^(MINE|OTHER|PATH|SLURM_EXPORT_ENV|SLURM_UMASK|SLURM_JOB_NAME|SLURM_SUBMIT_DIR|SLURM_RLIMIT_NOFILE|SBATCH_[A-Z_]*)=' | sort
 cat
+echo > ended
 `
 
-// waitFor is how a job is submitted that is to run.
-func waitFor(args ...string) []string {
-	return append([]string{"-p", "up", "-t", "5", "--wait", "-o", "out"}, args...)
+// started is how a job is submitted that is to run.
+func started(args ...string) []string {
+	return append([]string{"-p", "up", "-t", "5", "-o", "out"}, args...)
 }
 
 // sbatchCases are run through the real sbatch and through segue. There are files
@@ -161,12 +162,12 @@ var sbatchCases = []sbatchCase{
 	{name: "report 64: --no-requeue", args: []string{"--no-requeue", "job.sh"}},
 
 	// What reaches the job.
-	{name: "report 58: what reaches the job", runs: true, script: looksAround, env: []string{"MINE=a  b"}, args: waitFor("job.sh", "x", "", "y  z")},
-	{name: "report 57: --export=NONE", runs: true, script: looksAround, env: []string{"MINE=1"}, args: waitFor("--export=NONE", "job.sh")},
-	{name: "report 49: --export=ALL and a value", runs: true, script: looksAround, env: []string{"MINE=1"}, args: waitFor("--export=ALL,OTHER=2", "job.sh")},
-	{name: "report 54: two --export", runs: true, script: looksAround, env: []string{"MINE=1"}, args: waitFor("--export=MINE", "--export=OTHER=2", "job.sh")},
-	{name: "an exit code, waited for", runs: true, script: "#!/bin/sh\nexit 7\n", args: waitFor("job.sh")},
-	{name: "a signal, waited for", runs: true, script: "#!/bin/sh\nkill -9 $$\n", args: waitFor("job.sh")},
-	{name: "--wrap, run", runs: true, args: waitFor("--wrap", `printf '[%s]' "a  b" \$x`)},
-	{name: "a script from standard input, run", runs: true, input: "#!/bin/sh\necho \"$SLURM_JOB_NAME\"\n", args: waitFor()},
+	{name: "report 58: what reaches the job", runs: true, script: looksAround, env: []string{"MINE=a  b"}, args: started("job.sh", "x", "", "y  z")},
+	{name: "report 57: --export=NONE", runs: true, script: looksAround, env: []string{"MINE=1"}, args: started("--export=NONE", "job.sh")},
+	{name: "report 49: --export=ALL and a value", runs: true, script: looksAround, env: []string{"MINE=1"}, args: started("--export=ALL,OTHER=2", "job.sh")},
+	{name: "report 54: two --export", runs: true, script: looksAround, env: []string{"MINE=1"}, args: started("--export=MINE", "--export=OTHER=2", "job.sh")},
+	{name: "--wrap, run", runs: true, args: started("--wrap", `printf '[%s]' "a  b" \$x; echo > ended`)},
+	{name: "a script from standard input, run", runs: true, input: "#!/bin/sh\necho \"$SLURM_JOB_NAME\"\necho > ended\n", args: started()},
+	{name: "an exit code, waited for", script: "#!/bin/sh\nexit 7\n", args: started("--wait", "job.sh")},
+	{name: "a signal, waited for", script: "#!/bin/sh\nkill -9 $$\n", args: started("--wait", "job.sh")},
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,10 +30,7 @@ func TestSegueIsSbatch(t *testing.T) {
 	slurm := slurmtest.Start(t, slurmtest.Config{
 		Nodes: 4, Partitions: []string{"PartitionName=batch Nodes=ALL Default=YES State=DOWN", "PartitionName=up Nodes=ALL State=UP"},
 	})
-	program, err := exec.LookPath("segue") // this test, by the name of the command
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := buildSegue(t)
 	for _, c := range sbatchCases { //nolint:paralleltest // the jobs of a case are those that have come since the last one
 		t.Run(c.name, func(t *testing.T) {
 			site := newSite(t, slurm, c)
@@ -75,6 +73,9 @@ func newSite(t *testing.T, slurm *slurmtest.Slurm, c sbatchCase) *site {
 			t.Fatal(err)
 		}
 	}
+	if err := syscall.Mkfifo(filepath.Join(s.dir, "ended"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -98,6 +99,11 @@ func (s *site) submit(t *testing.T, program string, args ...string) submitted {
 		t.Fatal(err)
 	}
 	got := submitted{Stdout: stdout.String(), Stderr: stderr.String(), Code: cmd.ProcessState.ExitCode()}
+	if s.c.runs && got.Code == 0 {
+		if _, err := os.ReadFile(filepath.Join(s.dir, "ended")); err != nil { // until the job writes to it
+			t.Fatal(err)
+		}
+	}
 	got.Jobs = s.jobs(t)
 	if out, err := os.ReadFile(filepath.Join(s.dir, "out")); err == nil {
 		got.Output = string(out)

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/segue-project/segue/cmd/internal/cli"
+	_ "github.com/segue-project/segue/cmd/segue/entry" // where the kernel enters
 	"github.com/segue-project/segue/cmd/segue/passthrough"
 )
 

@@ -16,12 +16,7 @@ import (
 // Slurm, and reports the whole time of either process: the median and the least
 // of each, and how many times as long segue takes.
 func BenchmarkOverhead(b *testing.B) {
-	program := filepath.Join(b.TempDir(), "segue")
-	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-o", program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v: %s", err, out)
-	}
+	program := buildSegue(b)
 	slurm := slurmtest.Start(b, slurmtest.Config{Nodes: 1, Partitions: []string{"PartitionName=batch Nodes=ALL Default=YES State=DOWN"}})
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "job.sh"), []byte(directives("#SBATCH -J overhead")), 0o644); err != nil {
@@ -42,6 +37,18 @@ func BenchmarkOverhead(b *testing.B) {
 	b.ReportMetric(ms(ours[middle]), "ms-segue")
 	b.ReportMetric(ms(ours[middle])/ms(plain[middle]), "times")
 	b.ReportMetric(ms(ours[0])/ms(plain[0]), "times-least")
+}
+
+// buildSegue builds segue as "make build" does.
+func buildSegue(tb testing.TB) string {
+	tb.Helper()
+	program := filepath.Join(tb.TempDir(), "segue")
+	build := exec.CommandContext(tb.Context(), "bash", "-c", `set -euo pipefail; . scripts/lib.sh; build_segue "$0"`, program)
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		tb.Fatalf("build segue: %v: %s", err, out)
+	}
+	return program
 }
 
 func timed(b *testing.B, slurm *slurmtest.Slurm, dir, program string, args ...string) time.Duration {

@@ -71,6 +71,10 @@ var (
 // terms is the number of Segue's options.
 const terms = 13
 
+// Laid is the same table for code that runs before anything is initialised (see
+// cmd/segue/entry).
+var Laid = &submission
+
 // submission is written out so that the linker lays it down, and nothing is
 // done for it when the program starts.
 var submission = [...]Option{
