@@ -94,8 +94,8 @@ func (a *Agent) Run(ctx context.Context) error {
 		if err := a.RunOnce(ctx); err != nil && ctx.Err() == nil {
 			a.cfg.Log.Warn("round is incomplete", "error", err)
 		}
-		if err := a.cfg.Sleep(ctx, a.cfg.Every); err != nil {
-			return nil //nolint:nilerr // it was told to end
+		if a.cfg.Sleep(ctx, a.cfg.Every) != nil {
+			return nil // it was told to end
 		}
 	}
 }

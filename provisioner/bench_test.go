@@ -43,7 +43,7 @@ func month(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	chains, err := provisioner.NewChains(s, cluster, provisioner.ChainsConfig{
 		Now: driver.Now, Decider: constantLead(hour), Exists: func(string) bool { return false }, MaxSubmissions: 10 * n,
 		DecideEvery: 30 * time.Minute, Log: slog.New(slog.DiscardHandler),

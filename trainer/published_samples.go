@@ -3,6 +3,7 @@ package trainer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -68,7 +69,7 @@ func (s Setup) probeAll(ctx context.Context, starts []segue.Time, until segue.Ti
 	state := make([]float32, published.StateWidth)
 	for i := range episodes {
 		c := &episodes[i].Curve
-		for k := len(c.Leads) - 1; k >= 0; k-- {
+		for k := range slices.Backward(c.Leads) {
 			if line.State(published.Pair{Shape: s.Pair, Submit: c.Submit, Start: c.Start}, episodes[i].At(k), state) {
 				samples.States = append(samples.States, state...)
 				samples.Outcomes = append(samples.Outcomes, float32(c.Outcomes[k].Hours()))

@@ -51,7 +51,7 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	link, err := runningLink(cmd.Context(), chain, id)
 	if err != nil {
 		return err

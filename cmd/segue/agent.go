@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"log/slog"
@@ -63,7 +64,7 @@ func (f *agentFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	agent, err := f.agent(cmd, s)
 	if err != nil {
 		return err
@@ -149,7 +150,7 @@ func (f *agentFlags) detach(cmd *cobra.Command) error {
 	if f.model != "" {
 		args = append(args, "--model", f.model)
 	}
-	child := exec.Command(self, args...)
+	child := exec.CommandContext(context.WithoutCancel(cmd.Context()), self, args...)
 	child.Stdout, child.Stderr, child.Dir = log, log, "/"
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := child.Start(); err != nil {

@@ -128,7 +128,7 @@ func newChainStateCommands() []*cobra.Command {
 				if err != nil {
 					return err
 				}
-				defer s.Close()
+				defer func() { _ = s.Close() }()
 				return changeState(cmd, s, args[0], c.from, c.to, c.why)
 			},
 		}

@@ -111,7 +111,7 @@ func newRig(t *testing.T, how endToEnd) *rig {
 	t.Helper()
 	r := &rig{t: t, how: how, dir: t.TempDir()}
 	r.segue = filepath.Join(r.dir, "segue")
-	if out, err := exec.Command("go", "build", "-o", r.segue, ".").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", r.segue, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build segue: %v\n%s", err, out)
 	}
 	r.slurm = slurmtest.Start(t, slurmtest.Config{Accounting: true})
@@ -207,7 +207,7 @@ func (r *rig) oneAgent(ctx context.Context, life time.Duration) {
 		return
 	}
 	defer log.Close()
-	cmd := exec.Command(r.segue, "agent", "--every", "2s")
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.segue, "agent", "--every", "2s")
 	cmd.Env, cmd.Dir, cmd.Stderr = r.env, r.dir, log
 	if err := cmd.Start(); err != nil {
 		r.t.Error(err)

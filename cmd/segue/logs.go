@@ -30,7 +30,7 @@ func newLogsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer s.Close()
+			defer func() { _ = s.Close() }()
 			found, err := find(cmd.Context(), s, args[0])
 			if err != nil {
 				return err

@@ -27,7 +27,7 @@ the name of one its links. The odds of a gap are those of the latest decision.`,
 			if err != nil {
 				return err
 			}
-			defer s.Close()
+			defer func() { _ = s.Close() }()
 			now := segue.TimeOf(time.Now())
 			if len(args) == 1 {
 				return showChain(cmd, s, args[0])
@@ -220,7 +220,7 @@ func newWhyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer s.Close()
+			defer func() { _ = s.Close() }()
 			return tellWhy(cmd, s, args[0], n)
 		},
 	}
