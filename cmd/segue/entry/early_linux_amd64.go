@@ -9,8 +9,8 @@ import (
 
 // What start and early work on, since there is no heap.
 var (
-	stack  uintptr    // where the kernel has put the arguments
-	thread [64]byte   // what FS points into
+	stack  uintptr    //nolint:unused // by start: where the kernel has put the arguments
+	thread [64]byte   //nolint:unused // by start: what FS points into
 	text   [8192]byte // the beginning of a file
 	path   [4096]byte // of a candidate for sbatch
 	name   = [...]byte{'s', 'b', 'a', 't', 'c', 'h', 0}
@@ -29,6 +29,7 @@ func call(number, a, b, c, d uintptr) uintptr
 //
 //go:nosplit
 //go:norace
+//nolint:unused // by start
 func early(stack unsafe.Pointer) {
 	argc := *(*int)(stack)
 	argv := vector{unsafe.Add(stack, 8)}
@@ -81,6 +82,7 @@ func (v vector) at(i int) string {
 //
 //go:nosplit
 //go:norace
+//nolint:unused // by early
 func isSbatch(called string) bool {
 	n := len(called) - len("sbatch")
 	return n >= 0 && called[n:] == "sbatch" && (n == 0 || called[n-1] == '/')
@@ -266,7 +268,7 @@ func candidate(folder string) bool {
 		path[i] = folder[i]
 	}
 	path[len(folder)] = '/'
-	for i := range len(name) {
+	for i := range name {
 		path[len(folder)+1+i] = name[i]
 	}
 	return stat(&path[0], &other) && other.Mode&syscall.S_IFMT == syscall.S_IFREG && other.Mode&0o111 != 0 &&

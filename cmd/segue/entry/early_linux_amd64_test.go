@@ -22,14 +22,15 @@ func vectorOf(texts []string) vector {
 }
 
 // scripts are two files, the second of which begins a chain.
-func scripts(t testing.TB) (plainScript, chainScript string) {
-	dir := t.TempDir()
+func scripts(tb testing.TB) (plainScript, chainScript string) {
+	tb.Helper()
+	dir := tb.TempDir()
 	plainScript, chainScript = filepath.Join(dir, "plain.sh"), filepath.Join(dir, "chain.sh")
 	for path, content := range map[string]string{
 		plainScript: "#!/bin/sh\n#SBATCH -N2\n\n # note\ntrue\n#SEGUE --chain\n", chainScript: "#!/bin/sh\n#SEGUE --chain\ntrue\n",
 	} {
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return plainScript, chainScript
