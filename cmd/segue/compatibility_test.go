@@ -27,6 +27,9 @@ var longWord = strings.Repeat("x", 900)
 // same code, and make the same job.
 func TestSegueIsSbatch(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		return // it takes minutes, and starts a Slurm
+	}
 	slurm := slurmtest.Start(t, slurmtest.Config{
 		Nodes: 4, Partitions: []string{"PartitionName=batch Nodes=ALL Default=YES State=DOWN", "PartitionName=up Nodes=ALL State=UP"},
 	})
