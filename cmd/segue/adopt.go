@@ -68,20 +68,20 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 
 // chainOf captures a chain from the arguments of sbatch.
 func chainOf(args []string) (segue.Chain, error) {
+	args = append([]string{"--" + options.Prefix + "chain"}, args...)
 	call := &passthrough.Call{Args: args}
 	script, err := scriptOf(call, options.Submission.Read(args), os.Stdin)
 	if err != nil {
 		return segue.Chain{}, segue.Errorf(segue.Invalid, "%w", err)
 	}
 	env := os.Environ()
-	job, err := sbatch.Read(sbatch.Input{Args: append([]string{"--segue-chain"}, args...), Env: env, Script: script})
+	job, err := sbatch.Read(sbatch.Input{Args: args, Env: env, Script: script})
 	if err != nil {
 		return segue.Chain{}, err
 	}
 	if why := append(job.Unsure, job.Refused...); len(why) > 0 {
 		return segue.Chain{}, segue.Errorf(segue.Invalid, "it cannot be a chain, because %s", strings.Join(why, "; "))
 	}
-	job.Line.Script-- // of args, without what was put before them
 	chain := segue.Chain{
 		ID: newChainID(), Name: job.Name, User: userName(), Created: segue.TimeOf(time.Now()),
 		Request: job.Request, Terms: job.Terms.WithDefaults(), Submission: capture(job, chainInput{args: args, env: env, script: script}),

@@ -84,7 +84,9 @@ func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Age
 		return nil, segue.Errorf(segue.Unavailable, "%w", err)
 	}
 	driver := slurm.New(slurm.Config{Sbatch: program})
-	cluster, err := schedulers.New(driver, schedulers.Config{Now: now, Fresh: min(f.every/2, 10*time.Second), Log: log})
+	cluster, err := schedulers.New(driver, schedulers.Config{
+		Now: now, Fresh: min(f.every/2, 10*time.Second), Pause: min(f.every, 10*time.Second), Log: log,
+	})
 	if err != nil {
 		return nil, err
 	}
