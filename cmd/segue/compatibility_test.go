@@ -50,6 +50,48 @@ func TestSegueIsSbatch(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a later link", func(t *testing.T) { wantLaterLink(t, slurm) }) //nolint:paralleltest // as above
+}
+
+// wantLaterLink submits a later link of a chain whose first one was held,
+// depended on another job and began later: it does none of that.
+func wantLaterLink(t *testing.T, slurm *slurmtest.Slurm) {
+	t.Helper()
+	s := newSite(t, slurm, sbatchCase{script: directives("#SBATCH --comment='my  own' -N2 --begin=now+1hour")})
+	number := func(args ...string) string {
+		out, err := s.command(t, "sbatch", args...).Output()
+		job, _, ok := sbatch.Answer(out, true)
+		if err != nil || !ok {
+			t.Fatalf("sbatch %q: %v: %s", args, err, out)
+		}
+		return job.String()
+	}
+	other := number("--parsable", "job.sh")
+	text, err := os.ReadFile(filepath.Join(s.dir, "job.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch, err := sbatch.Later(segue.Submission{
+		Args: []string{"-Hd", "afterany:" + other, "-t", "30", "job.sh", "x"}, ScriptAt: 4, Script: text, Dir: s.dir,
+	}, "segue:k3v9q2/2.1", nil, filepath.Join(s.dir, "job.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := slurm.Command(t.Context(), "scontrol", "show", "job", number(launch.Args...)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"JobName=job.sh", "Dependency=(null)", "NumNodes=2", "TimeLimit=00:30:00", "Comment=my  own segue:k3v9q2/2.1", "Command=" + s.dir + "/job.sh x\n",
+	} {
+		if !strings.Contains(string(shown), want) {
+			t.Errorf("the later link lacks %q:\n%s", want, shown)
+		}
+	}
+	times := regexp.MustCompile(`SubmitTime=(\S+) EligibleTime=(\S+)`).FindSubmatch(shown)
+	if times == nil || !bytes.Equal(times[1], times[2]) || strings.Contains(string(shown), "Priority=0 ") {
+		t.Errorf("the later link is held, or begins later:\n%s", shown)
+	}
 }
 
 // site is where a case is run.
