@@ -36,7 +36,7 @@ func (c *chainStore) open(ctx context.Context) (*store.Store, error) {
 			return nil, segue.Errorf(segue.Unavailable, "make the folder of the store: %w", err)
 		}
 	}
-	s, err := store.Open(ctx, where, store.Config{})
+	s, err := store.Open(ctx, where, store.Config{NetworkDisk: true}) // where most home folders are
 	if err != nil {
 		return nil, err
 	}
