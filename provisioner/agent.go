@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -106,6 +107,8 @@ func (a *Agent) RunOnce(ctx context.Context) error {
 	if err != nil || !working {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer a.keep(ctx, stop)()
 	var all []error
 	if a.cfg.TakeOver != nil {
 		if err := a.cfg.TakeOver(ctx, a.store.Under(a.lease)); err != nil {
@@ -128,7 +131,7 @@ func (a *Agent) hold(ctx context.Context) (bool, error) {
 		lease, err := a.store.Renew(ctx, a.lease, now, span)
 		if err == nil {
 			a.lease = lease
-			return true, nil
+			return true, a.begin()
 		}
 		if segue.KindOf(err) != segue.Conflict {
 			return false, err
@@ -143,12 +146,37 @@ func (a *Agent) hold(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	a.lease = lease
-	if a.loop, err = a.chains(a.store.Under(lease)); err != nil {
-		return false, err
-	}
+	a.lease, a.loop = lease, nil
 	a.cfg.Log.Info("agent works", "holder", a.cfg.Holder, "fence", lease.Fence)
-	return true, nil
+	return true, a.begin()
+}
+
+// begin makes the loop of the lease, unless it is there: the scheduler may not
+// have answered when the lease was taken.
+func (a *Agent) begin() (err error) {
+	if a.loop == nil {
+		a.loop, err = a.chains(a.store.Under(a.lease))
+	}
+	return err
+}
+
+// keep renews the lease while a round goes on, which may take longer than that
+// lasts: sbatch alone tries again for two minutes. If it is lost all the same, the
+// round ends. It returns what stops it.
+func (a *Agent) keep(ctx context.Context, stop context.CancelFunc) (done func()) {
+	lease := a.lease
+	var work sync.WaitGroup
+	work.Go(func() {
+		for sleep(ctx, a.cfg.Every) == nil {
+			if _, err := a.store.Renew(ctx, lease, a.cfg.Now(), leaseRounds*a.cfg.Every); segue.KindOf(err) == segue.Conflict {
+				stop()
+			}
+		}
+	})
+	return func() {
+		stop()
+		work.Wait()
+	}
 }
 
 // collect keeps what the scheduler shows as history, for learning and

@@ -90,6 +90,58 @@ func TestAnAgentCollectsHistory(t *testing.T) {
 	}
 }
 
+// The scheduler may not answer when an agent begins: it goes on when it does.
+func TestAnAgentThatCannotBeginTriesAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, noDecider{})
+	w.begin(segue.Terms{})
+	failures := 2
+	a, err := provisioner.NewAgent(w.store, w.cluster, func(*store.Store) (*provisioner.Chains, error) {
+		if failures--; failures >= 0 {
+			return nil, segue.Errorf(segue.Unavailable, "no controller")
+		}
+		return w.chains, nil
+	}, provisioner.AgentConfig{Now: w.driver.Now, Holder: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := a.RunOnce(t.Context()); segue.KindOf(err) != segue.Unavailable {
+			t.Fatalf("error %v, want one of kind unavailable", err)
+		}
+	}
+	if err := a.RunOnce(t.Context()); err != nil {
+		t.Errorf("then it does not work: %v", err)
+	}
+}
+
+// A round that takes longer than the lease keeps it.
+func TestALongRoundKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, noDecider{})
+	w.begin(segue.Terms{})
+	begun := time.Now()
+	now := func() segue.Time { return noon.Add(time.Since(begun)) }
+	slow := func(context.Context, *store.Store) error {
+		<-time.After(500 * time.Millisecond)
+		return nil
+	}
+	a, err := provisioner.NewAgent(w.store, w.cluster, func(*store.Store) (*provisioner.Chains, error) { return w.chains, nil },
+		provisioner.AgentConfig{Now: now, Holder: "one", Every: 50 * time.Millisecond, TakeOver: slow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- a.RunOnce(t.Context()) }()
+	<-time.After(300 * time.Millisecond) // twice what the lease lasts
+	if _, err := w.store.Acquire(t.Context(), "agent", "two", now(), time.Minute); segue.KindOf(err) != segue.Conflict {
+		t.Errorf("error %v of another agent meanwhile, want one of kind conflict", err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAnAgentEndsWhenItIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, noDecider{})
