@@ -39,7 +39,7 @@ func TestSpreadByHand(t *testing.T) {
 			t.Parallel()
 			base := clusterAt(t, 0, tt.nodes, tt.jobs...)
 			var seen []time.Duration
-			prober := outcomes.Prober{At: func(lead time.Duration, world *simulator.Sim) error {
+			prober := outcomes.Prober{At: func(_ time.Duration, world *simulator.Sim) error {
 				seen = append([]time.Duration{world.Now().Sub(at(0))}, seen...)
 				return nil
 			}}

@@ -50,7 +50,7 @@ func TestSegueIsSbatch(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a later link", func(t *testing.T) { wantLaterLink(t, slurm) }) //nolint:paralleltest // as above
+	t.Run("a later link", func(t *testing.T) { wantLaterLink(t, slurm) })
 }
 
 // wantLaterLink submits a later link of a chain whose first one was held,

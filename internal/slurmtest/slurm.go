@@ -58,7 +58,7 @@ var Programs = map[string]string{
 // fails and says what to install.
 func Start(t testing.TB, cfg Config) *Slurm {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "slurm") // short: sockets have at most 108 bytes
+	dir, err := os.MkdirTemp("", "slurm") //nolint:usetesting // short: sockets have at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,11 @@ func (s *Slurm) StartController(ctx context.Context) error {
 	}
 	return s.until(ctx, "slurmctld answers", func() error {
 		out, err := s.Command(ctx, "scontrol", "ping").CombinedOutput()
-		if err != nil || !bytes.Contains(out, []byte("is UP")) {
-			return fmt.Errorf("scontrol ping: %v: %s", err, out)
+		if err == nil && !bytes.Contains(out, []byte("is UP")) {
+			err = errors.New("it is not up")
+		}
+		if err != nil {
+			return fmt.Errorf("scontrol ping: %w: %s", err, out)
 		}
 		return nil
 	})
@@ -209,7 +212,7 @@ func (s *Slurm) start(name string, argv ...string) error {
 		return err
 	}
 	defer log.Close()
-	d := &daemon{name: name, argv: argv, cmd: exec.Command(argv[0], argv[1:]...), done: make(chan struct{})}
+	d := &daemon{name: name, argv: argv, cmd: exec.CommandContext(context.Background(), argv[0], argv[1:]...), done: make(chan struct{})}
 	d.cmd.Env, d.cmd.Dir = s.Env, s.Dir
 	d.cmd.Stdout, d.cmd.Stderr = log, log
 	// A group of its own, so that a Ctrl-C in the terminal does not reach it before
@@ -268,11 +271,11 @@ func (s *Slurm) until(ctx context.Context, what string, check func() error) erro
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close()
+		defer func() { _ = l.Close() }() // only when all are chosen
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
