@@ -167,7 +167,7 @@ func (a *Agent) keep(ctx context.Context, stop context.CancelFunc) (done func())
 	lease := a.lease
 	var work sync.WaitGroup
 	work.Go(func() {
-		for sleep(ctx, a.cfg.Every) == nil {
+		for a.cfg.Sleep(ctx, a.cfg.Every) == nil {
 			if _, err := a.store.Renew(ctx, lease, a.cfg.Now(), leaseRounds*a.cfg.Every); segue.KindOf(err) == segue.Conflict {
 				stop()
 			}

@@ -2,6 +2,7 @@ package provisioner_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,29 +116,41 @@ func TestAnAgentThatCannotBeginTriesAgain(t *testing.T) {
 	}
 }
 
-// A round that takes longer than the lease keeps it.
+// A round that takes longer than the lease keeps it: ten rounds' time passes here
+// within one.
 func TestALongRoundKeepsItsLease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, noDecider{})
 	w.begin(segue.Terms{})
-	begun := time.Now()
-	now := func() segue.Time { return noon.Add(time.Since(begun)) }
-	slow := func(context.Context, *store.Store) error {
-		<-time.After(500 * time.Millisecond)
-		return nil
-	}
-	a, err := provisioner.NewAgent(w.store, w.cluster, func(*store.Store) (*provisioner.Chains, error) { return w.chains, nil },
-		provisioner.AgentConfig{Now: now, Holder: "one", Every: 50 * time.Millisecond, TakeOver: slow})
+	var clock atomic.Int64
+	now := func() segue.Time { return noon.Add(time.Duration(clock.Load())) }
+	tick := make(chan struct{}) // a minute has passed; taken once what was due before it is done
+	a, err := provisioner.NewAgent(w.store, w.cluster, func(*store.Store) (*provisioner.Chains, error) { return w.chains, nil }, provisioner.AgentConfig{
+		Now: now, Holder: "one", Every: time.Minute,
+		Sleep: func(ctx context.Context, _ time.Duration) error {
+			select {
+			case <-tick:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		},
+		TakeOver: func(ctx context.Context, s *store.Store) error {
+			for range 10 {
+				clock.Add(int64(time.Minute))
+				tick <- struct{}{}
+			}
+			tick <- struct{}{}
+			if _, err := s.Acquire(ctx, "agent", "two", now(), time.Minute); segue.KindOf(err) != segue.Conflict {
+				t.Errorf("error %v of another agent meanwhile, want one of kind conflict", err)
+			}
+			return nil
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error)
-	go func() { done <- a.RunOnce(t.Context()) }()
-	<-time.After(300 * time.Millisecond) // twice what the lease lasts
-	if _, err := w.store.Acquire(t.Context(), "agent", "two", now(), time.Minute); segue.KindOf(err) != segue.Conflict {
-		t.Errorf("error %v of another agent meanwhile, want one of kind conflict", err)
-	}
-	if err := <-done; err != nil {
+	if err := a.RunOnce(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
