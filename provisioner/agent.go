@@ -41,7 +41,7 @@ func (c AgentConfig) withDefaults() AgentConfig {
 		c.Collect = 5 * time.Minute
 	}
 	if c.Sleep == nil {
-		c.Sleep = sleep
+		c.Sleep = schedulers.Sleep
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -221,16 +221,5 @@ func (a *Agent) release(ctx context.Context) {
 	defer cancel()
 	if err := a.store.Release(ctx, a.lease); err != nil {
 		a.cfg.Log.Warn("lease is not released", "error", err)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
 	}
 }

@@ -47,7 +47,7 @@ func (c Config) withDefaults() Config {
 		c.Fresh = 10 * time.Second
 	}
 	if c.Sleep == nil {
-		c.Sleep = sleep
+		c.Sleep = Sleep
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -67,7 +67,8 @@ func (c Config) validate() error {
 	return nil
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d or until ctx ends, by the system's clock.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -46,6 +46,16 @@ func (c *chainStore) open(ctx context.Context) (*store.Store, error) {
 	return s, nil
 }
 
+// with calls use with the open store, and closes it.
+func (c *chainStore) with(ctx context.Context, use func(s *store.Store) error) error {
+	s, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	return use(s)
+}
+
 // takeOver brings the chains into the store that segue sbatch has spooled.
 func takeOver(ctx context.Context, s *store.Store) error {
 	return spool{dir: stateDir()}.HandOver(recorded{ctx, s}, segue.TimeOf(time.Now()))
@@ -124,12 +134,9 @@ func newChainStateCommands() []*cobra.Command {
 		cmd := &cobra.Command{
 			Use: c.use, Short: c.short, Long: c.long, Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				s, err := where.open(cmd.Context())
-				if err != nil {
-					return err
-				}
-				defer func() { _ = s.Close() }()
-				return changeState(cmd, s, args[0], c.from, c.to, c.why)
+				return where.with(cmd.Context(), func(s *store.Store) error {
+					return changeState(cmd, s, args[0], c.from, c.to, c.why)
+				})
 			},
 		}
 		where.add(cmd.Flags())

@@ -23,16 +23,12 @@ func newStatusCommand() *cobra.Command {
 the name of one its links. The odds of a gap are those of the latest decision.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := where.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer func() { _ = s.Close() }()
-			now := segue.TimeOf(time.Now())
-			if len(args) == 1 {
-				return showChain(cmd, s, args[0])
-			}
-			return showChains(cmd, s, all, asJSON, now)
+			return where.with(cmd.Context(), func(s *store.Store) error {
+				if len(args) == 1 {
+					return showChain(cmd, s, args[0])
+				}
+				return showChains(cmd, s, all, asJSON, segue.TimeOf(time.Now()))
+			})
 		},
 	}
 	where.add(cmd.Flags())
@@ -216,12 +212,7 @@ func newWhyCommand() *cobra.Command {
 		Short: "Tell the latest decisions about a chain, and what they were based on",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := where.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer func() { _ = s.Close() }()
-			return tellWhy(cmd, s, args[0], n)
+			return where.with(cmd.Context(), func(s *store.Store) error { return tellWhy(cmd, s, args[0], n) })
 		},
 	}
 	where.add(cmd.Flags())

@@ -108,7 +108,7 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 		return found, nil
 	}
 	if !caps.TokenSearch {
-		age, err := d.remembers(ctx)
+		age, err := d.remembers()
 		if err != nil {
 			return nil, err
 		}
@@ -148,13 +148,13 @@ func carries(text, token string) bool {
 	}
 }
 
-// remembers returns how long Slurm shows a job after its end (MinJobAge).
-func (d *Driver) remembers(ctx context.Context) (time.Duration, error) {
-	out, err := d.run(ctx, "scontrol", "show", "config")
-	if err != nil {
-		return 0, err
-	}
-	seconds, _, _ := strings.Cut(parseConfig(out)["MinJobAge"], " ")
+// remembers returns how long Slurm shows a job after its end (MinJobAge), as it
+// said with its capabilities.
+func (d *Driver) remembers() (time.Duration, error) {
+	d.mu.Lock()
+	age := d.config["MinJobAge"]
+	d.mu.Unlock()
+	seconds, _, _ := strings.Cut(age, " ")
 	n, err := strconv.Atoi(seconds)
 	if err != nil {
 		return 0, segue.Errorf(segue.Unavailable, "scontrol show config: MinJobAge is %q, want a number of seconds", seconds)

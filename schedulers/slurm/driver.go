@@ -37,7 +37,7 @@ type Driver struct {
 
 	mu     sync.Mutex
 	caps   *schedulers.Capabilities
-	fields []string // that sacct knows, in lower case
+	config map[string]string // of slurmctld, with caps
 }
 
 // New returns the driver of a cluster, which it does not ask anything yet.
@@ -83,11 +83,10 @@ func (d *Driver) Capabilities(ctx context.Context) (schedulers.Capabilities, err
 		if err != nil {
 			return schedulers.Capabilities{}, err
 		}
-		d.fields = strings.Fields(strings.ToLower(string(fields)))
 		caps.Accounting = true
-		caps.TokenSearch = slices.Contains(d.fields, "submitline")
+		caps.TokenSearch = slices.Contains(strings.Fields(strings.ToLower(string(fields))), "submitline")
 	}
-	d.caps = &caps
+	d.caps, d.config = &caps, config
 	return caps, nil
 }
 
