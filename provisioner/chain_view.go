@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers"
 )
 
 // view is what is known of a chain at one instant. Its methods are the rules by
@@ -44,9 +45,6 @@ func (v view) verdict() (segue.ChainState, string) {
 	if exited && last.Signal == 0 && slices.Contains(terms.DoneCodes, last.ExitCode) {
 		return segue.ChainDone, fmt.Sprintf("Link %d ended with exit code %d, which says that the work is done.", last.Number, last.ExitCode)
 	}
-	if last.Ended == segue.Cancelled && v.chain.State == segue.ChainActive && !v.superseded(last) && v.isLast(last) {
-		return segue.ChainPaused, fmt.Sprintf("Job %s of link %d was cancelled. `segue resume %s` goes on.", last.Job, last.Number, v.chain.ID)
-	}
 	if n := v.fastFailures(); n >= terms.MaxFastFails {
 		return segue.ChainFailed, fmt.Sprintf("%d links in a row failed within %s of their start; the last one, job %s, ended as %s with exit code %d.",
 			n, terms.FastFail, last.Job, last.Ended, last.ExitCode)
@@ -67,6 +65,32 @@ func (v view) verdict() (segue.ChainState, string) {
 	}
 	return v.chain.State, ""
 }
+
+// halted returns why an active chain is to pause, by what is heard of its jobs and
+// not yet recorded; nothing if it goes on. Once it is recorded it halts no more, so
+// that a chain can be resumed.
+func (v view) halted(status map[segue.JobID]schedulers.Status) string {
+	if v.chain.State != segue.ChainActive {
+		return ""
+	}
+	for _, l := range v.links {
+		s := status[l.Job]
+		switch {
+		case l.State != segue.LinkQueued && l.State != segue.LinkRunning:
+		case s.Life == schedulers.Alive && s.Reason == neverSatisfied:
+			return fmt.Sprintf("Job %s of link %d depends on a job that did not end as it should have, and will never start: "+
+				"cancel it or change its dependency. `segue resume %s` goes on.", l.Job, l.Number, v.chain.ID)
+		case s.Life == schedulers.Ended && s.State == segue.Cancelled && v.isLast(l) && !v.superseded(l):
+			return fmt.Sprintf("Job %s of link %d was cancelled. `segue resume %s` goes on.", l.Job, l.Number, v.chain.ID)
+		}
+	}
+	return ""
+}
+
+// neverSatisfied is Slurm's reason of a job with a dependency that can never be
+// met. Where Slurm does not cancel such a job (kill_invalid_depend) it pends for
+// ever.
+const neverSatisfied = "DependencyNeverSatisfied"
 
 // maxLostAttempts is how many submissions in a row may make no job.
 const maxLostAttempts = 20

@@ -152,6 +152,14 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	if err != nil {
 		return err
 	}
+	// Before what is heard is recorded: a process that dies in between halts it too.
+	if why := (view{chain: chain, links: links}).halted(status); why != "" {
+		c.cfg.Log.Info("chain is halted", "chain", chain.ID, "why", why)
+		if err := c.store.SetChainState(ctx, chain.ID, chain.State, segue.ChainPaused, why); err != nil {
+			return err
+		}
+		chain.State, chain.Why = segue.ChainPaused, why
+	}
 	if links, err = c.follow(ctx, links, status); err != nil {
 		return err
 	}

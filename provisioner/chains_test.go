@@ -290,7 +290,7 @@ func TestFailingLinksBackOff(t *testing.T) {
 	}
 }
 
-// What a user cancels stays cancelled.
+// What a user cancels stays cancelled, until the user resumes the chain.
 func TestACancelledLinkPausesItsChain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, constantLead(0))
@@ -303,6 +303,13 @@ func TestACancelledLinkPausesItsChain(t *testing.T) {
 	want := "Job 1 of link 1 was cancelled. `segue resume abc` goes on."
 	if c := w.chain(); c.State != segue.ChainPaused || c.Why != want || len(w.links()) != 1 {
 		t.Errorf("the chain of %d links is %s: %s", len(w.links()), c.State, c.Why)
+	}
+	if err := w.store.SetChainState(t.Context(), "abc", segue.ChainPaused, segue.ChainActive, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(10 * time.Minute)
+	if c, links := w.chain(), w.links(); c.State != segue.ChainActive || len(links) != 2 || links[1].State != segue.LinkRunning {
+		t.Errorf("resumed, the chain of %d links is %s: %s; want a second link that runs", len(links), c.State, c.Why)
 	}
 }
 
