@@ -11,7 +11,7 @@ import (
 
 // configure writes slurm.conf and gres.conf.
 func (s *Slurm) configure() error {
-	ports, err := freePorts(s.cfg.Nodes + 2)
+	ports, err := freePorts(s.cfg.Nodes + 3)
 	if err != nil {
 		return err
 	}
@@ -58,6 +58,10 @@ func (s *Slurm) configure() error {
 		"PriorityType=priority/basic",
 	}
 	lines = append(lines, s.cfg.Extra...)
+	if s.cfg.REST {
+		lines = append(lines, s.tokens()...)
+		s.REST.Socket, s.REST.Port = "unix://"+s.path("rest.socket"), fmt.Sprintf("http://127.0.0.1:%d", ports[s.cfg.Nodes+2])
+	}
 	if s.cfg.Accounting {
 		lines = append(
 			lines, "AccountingStorageType=accounting_storage/slurmdbd", "AccountingStorageHost=127.0.0.1",
@@ -88,6 +92,9 @@ func (s *Slurm) configure() error {
 		"AuthType=auth/munge", "AuthInfo=socket=" + s.path("munge.socket"), "DbdHost=localhost", "DbdAddr=127.0.0.1",
 		fmt.Sprintf("DbdPort=%d", ports[1]), "SlurmUser=root", "PidFile=" + s.path("slurmdbd.pid"),
 		"StorageType=accounting_storage/mysql", "StorageHost=localhost", "StorageUser=root", "StorageLoc=slurm_acct",
+	}
+	if s.cfg.REST {
+		dbd = append(dbd, s.tokens()...)
 	}
 	return os.WriteFile(s.path("slurmdbd.conf"), []byte(strings.Join(dbd, "\n")+"\n"), 0o600)
 }

@@ -21,6 +21,7 @@ type Config struct {
 	Nodes       int  // default 8
 	GPUsPerNode int  // default 4
 	Accounting  bool // slurmdbd with MariaDB
+	REST        bool // slurmrestd, on a Unix socket and on a port with tokens
 	// Parameters are SchedulerParameters beyond those that make tests quick:
 	// "bf_window=2880".
 	Parameters string
@@ -35,6 +36,9 @@ type Slurm struct {
 	Dir  string   // of everything
 	Env  []string // K=V that its commands need: SLURM_CONF and no other SLURM_* variables
 	Conf string   // slurm.conf
+	// REST are the addresses of slurmrestd: one by a Unix socket, which takes who
+	// connects for who they are, and one by a port, which wants a token.
+	REST struct{ Socket, Port string }
 
 	cfg     Config
 	daemons []*daemon // in the order in which they were started
@@ -49,6 +53,7 @@ type daemon struct {
 }
 
 // Programs are what the harness runs, with the Debian packages that hold them.
+// Those of slurmrestd are looked for when they are wanted.
 var Programs = map[string]string{
 	"munged": "munge", "mungekey": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "sbatch": "slurm-client", "scontrol": "slurm-client",
 	"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server", "mariadb-install-db": "mariadb-server",
@@ -92,6 +97,9 @@ func New(ctx context.Context, dir string, cfg Config) (*Slurm, error) {
 			return nil, fmt.Errorf("%s is not installed: apt-get install %s", program, pkg)
 		}
 	}
+	if _, err := exec.LookPath("slurmrestd"); cfg.REST && err != nil {
+		return nil, errors.New("slurmrestd is not installed: apt-get install slurmrestd slurm-wlm-jwt-plugin")
+	}
 	if os.Geteuid() != 0 {
 		return nil, errors.New("slurmd runs jobs as their users: the tests on a real Slurm need root")
 	}
@@ -101,6 +109,9 @@ func New(ctx context.Context, dir string, cfg Config) (*Slurm, error) {
 		return s, err
 	}
 	if err := s.configure(); err != nil {
+		return s, err
+	}
+	if err := s.writeTokenKey(); err != nil {
 		return s, err
 	}
 	return s, s.startAll(ctx)
@@ -121,6 +132,11 @@ func (s *Slurm) startAll(ctx context.Context) error {
 	for i := 1; i <= s.cfg.Nodes; i++ {
 		name := fmt.Sprintf("n%d", i)
 		if err := s.start("slurmd-"+name, "slurmd", "-D", "-N", name, "-f", s.Conf); err != nil {
+			return err
+		}
+	}
+	if s.cfg.REST {
+		if err := s.startREST(ctx); err != nil {
 			return err
 		}
 	}
@@ -207,13 +223,18 @@ func (s *Slurm) Stop() {
 }
 
 func (s *Slurm) start(name string, argv ...string) error {
+	return s.startIn(s.Env, name, argv...)
+}
+
+// startIn starts a daemon in an environment.
+func (s *Slurm) startIn(env []string, name string, argv ...string) error {
 	log, err := os.OpenFile(filepath.Join(s.Dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	d := &daemon{name: name, argv: argv, cmd: exec.CommandContext(context.Background(), argv[0], argv[1:]...), done: make(chan struct{})}
-	d.cmd.Env, d.cmd.Dir = s.Env, s.Dir
+	d.cmd.Env, d.cmd.Dir = env, s.Dir
 	d.cmd.Stdout, d.cmd.Stderr = log, log
 	// A group of its own, so that a Ctrl-C in the terminal does not reach it before
 	// Stop; and it does not outlive a test that is killed.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/slurm/spelling"
 )
 
 // Status asks sacct for jobs, which it knows by accounting. Without accounting it
@@ -64,17 +65,17 @@ func accounted(f []string) (segue.JobID, schedulers.Status, error) {
 		return id, s, err
 	}
 	s.State = segue.ParseJobState(f[1])
-	if s.Submit, err = instant(f[2]); err != nil {
+	if s.Submit, err = spelling.Instant(f[2]); err != nil {
 		return id, s, err
 	}
-	if s.Start, err = instant(f[3]); err != nil {
+	if s.Start, err = spelling.Instant(f[3]); err != nil {
 		return id, s, err
 	}
-	if s.End, err = instant(f[4]); err != nil {
+	if s.End, err = spelling.Instant(f[4]); err != nil {
 		return id, s, err
 	}
-	s.ExitCode, s.Signal = exitStatus(f[5])
-	most, err := limit(f[6])
+	s.ExitCode, s.Signal = spelling.ExitStatus(f[5])
+	most, err := spelling.Limit(f[6])
 	if err != nil {
 		return id, s, err
 	}
@@ -125,27 +126,12 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 	for line := range strings.Lines(string(out)) {
 		number, rest, _ := strings.Cut(line, "|")
 		id, err := segue.ParseJobID(number)
-		if err != nil || !carries(rest, token) || slices.Contains(found, id) {
+		if err != nil || !spelling.Carries(rest, token) || slices.Contains(found, id) {
 			continue
 		}
 		found = append(found, id)
 	}
 	return found, nil
-}
-
-// carries reports whether a text holds the token itself, not a longer one that
-// begins like it.
-func carries(text, token string) bool {
-	for {
-		i := strings.Index(text, token)
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(token):]
-		if text == "" || text[0] < '0' || text[0] > '9' {
-			return true
-		}
-	}
 }
 
 // remembers returns how long Slurm shows a job after its end (MinJobAge), as it

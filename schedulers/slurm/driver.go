@@ -12,6 +12,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/slurm/spelling"
 )
 
 // Config says how to reach Slurm. Its zero value is the cluster of the
@@ -73,7 +74,7 @@ func (d *Driver) Capabilities(ctx context.Context) (schedulers.Capabilities, err
 	}
 	config := parseConfig(out)
 	if config["SLURM_VERSION"] == "" {
-		return schedulers.Capabilities{}, segue.Errorf(segue.Unavailable, "scontrol show config: no SLURM_VERSION in %s", excerpt(out))
+		return schedulers.Capabilities{}, segue.Errorf(segue.Unavailable, "scontrol show config: no SLURM_VERSION in %s", spelling.Excerpt(out))
 	}
 	caps := schedulers.Capabilities{
 		Version: "slurm " + config["SLURM_VERSION"], Cluster: config["ClusterName"], Hold: true, Requeue: true, Nice: true, Signals: true,

@@ -175,52 +175,6 @@ func TestNodesOutOfService(t *testing.T) {
 	}
 }
 
-func TestListsOfNodes(t *testing.T) {
-	t.Parallel()
-	tests := map[string][]string{
-		"":                    nil,
-		"n1":                  {"n1"},
-		"n[1-3,07-08],login":  {"n1", "n2", "n3", "n07", "n08", "login"},
-		"r[1-2]n[3-4]":        {"r1n3", "r2n3", "r1n4", "r2n4"},
-		"n[098-101]-ib":       {"n098-ib", "n099-ib", "n100-ib", "n101-ib"},
-		"n[1-99999999999999]": {"n[1-99999999999999]"},
-		"n[3-1]":              {"n[3-1]"},
-		"n[1-2":               {"n[1-2"},
-	}
-	for list, want := range tests {
-		if diff := cmp.Diff(want, hosts(list)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", list, diff)
-		}
-	}
-}
-
-// Report 18 and the many spellings of one thing.
-func TestFields(t *testing.T) {
-	t.Parallel()
-	for s, want := range map[string]int{
-		"cpu=8,gres/gpu=4": 4, "gres/gpu=4,gres/gpu:a100=4": 4, "gres/gpu:a100=2,gres/gpu:t4=1": 3, "cpu=1": 0, "": 0, "gres/gpumem=80G": 0,
-	} {
-		if got := gpusOf(s); got != want {
-			t.Errorf("%q has %d GPUs, want %d", s, got, want)
-		}
-	}
-	for s, want := range map[string][2]int{"0": {0, 0}, "256": {1, 0}, "9": {0, 9}, "3:0": {3, 0}, "0:15": {0, 15}, "": {0, 0}, "x": {0, 0}} {
-		if code, signal := exitStatus(s); code != want[0] || signal != want[1] {
-			t.Errorf("exit status %q is %d and signal %d, want %v", s, code, signal, want)
-		}
-	}
-	for s, want := range map[string]segue.Time{
-		"1676376000": noon, "2023-02-14T12:00:00": noon, "N/A": segue.NoTime, "Unknown": segue.NoTime, "": segue.NoTime, "0": segue.NoTime,
-	} {
-		if got, err := instant(s); err != nil || got != want {
-			t.Errorf("time %q is %s, %v; want %s", s, got, err, want)
-		}
-	}
-	if _, err := instant("noon"); err == nil {
-		t.Error("noon is read as a time")
-	}
-}
-
 // What nobody's environment may change, and what tells of another cluster.
 func TestTheEnvironmentOfQuestions(t *testing.T) {
 	t.Parallel()

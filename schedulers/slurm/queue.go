@@ -8,6 +8,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/slurm/spelling"
 )
 
 // Fields are separated by the ASCII unit separator and records by the record
@@ -58,7 +59,7 @@ func (d *Driver) State(ctx context.Context) (schedulers.State, error) {
 		return s, fmt.Errorf("sinfo: %w", err)
 	}
 	if len(s.Nodes) == 0 {
-		return s, segue.Errorf(segue.Unavailable, "sinfo shows no node: %s", excerpt(nodes))
+		return s, segue.Errorf(segue.Unavailable, "sinfo shows no node: %s", spelling.Excerpt(nodes))
 	}
 	return s, nil
 }
@@ -73,7 +74,7 @@ func records(out []byte, fields int, s *schedulers.State, use func(f []string) e
 	text := string(out)
 	whole := strings.TrimRight(text, " \r\n")
 	if whole != "" && !strings.HasSuffix(whole, record) {
-		return segue.Errorf(segue.Unavailable, "the answer is not whole: it ends with %s", excerpt([]byte(whole[max(0, len(whole)-40):])))
+		return segue.Errorf(segue.Unavailable, "the answer is not whole: it ends with %s", spelling.Excerpt([]byte(whole[max(0, len(whole)-40):])))
 	}
 	for rec := range strings.SplitSeq(whole, record) {
 		if rec = strings.TrimLeft(rec, "\r\n"); rec == "" {
@@ -92,7 +93,7 @@ func records(out []byte, fields int, s *schedulers.State, use func(f []string) e
 		if err != nil {
 			s.Skipped++
 			if len(s.Problems) < maxProblems {
-				s.Problems = append(s.Problems, fmt.Sprintf("%s: %v", excerpt([]byte(rec)), err))
+				s.Problems = append(s.Problems, fmt.Sprintf("%s: %v", spelling.Excerpt([]byte(rec)), err))
 			}
 		}
 	}
@@ -105,47 +106,33 @@ func addJob(s *schedulers.State, f []string) error {
 	if err != nil {
 		return err
 	}
-	j := schedulers.Job{Name: text(f[19]), Comment: text(f[20]), Requeueable: f[16] == "1" || f[16] == "yes"}
+	j := schedulers.Job{Name: spelling.Text(f[19]), Comment: spelling.Text(f[20]), Requeueable: f[16] == "1" || f[16] == "yes"}
 	j.ID = id
-	if j.State = segue.ParseJobState(f[1]); j.State == segue.StateUnknown {
-		j.State = passing(f[1])
-	}
-	j.User, j.Account, j.Partition, j.QOS, j.Reason = text(f[2]), text(f[3]), text(f[4]), text(f[5]), text(f[13])
+	j.State = spelling.JobState(f[1])
+	j.User, j.Account, j.Partition, j.QOS, j.Reason = spelling.Text(f[2]), spelling.Text(f[3]), spelling.Text(f[4]), spelling.Text(f[5]), spelling.Text(f[13])
 	if j.Request.Nodes, err = strconv.Atoi(f[6]); err != nil {
 		return fmt.Errorf("nodes %q", f[6])
 	}
-	if j.Limit, err = limit(f[7]); err != nil {
+	if j.Limit, err = spelling.Limit(f[7]); err != nil {
 		return err
 	}
 	for i, at := range []*segue.Time{&j.Submit, &j.Eligible, &j.Start, &j.EndTime} {
-		if *at, err = instant(f[8+i]); err != nil {
+		if *at, err = spelling.Instant(f[8+i]); err != nil {
 			return err
 		}
 	}
 	j.Priority, _ = strconv.ParseInt(f[12], 10, 64)
-	if gpus := gpusOf(f[14]); j.Request.Nodes > 0 {
+	if gpus := spelling.GPUs(f[14]); j.Request.Nodes > 0 {
 		j.GPUsPerNode = (gpus + j.Request.Nodes - 1) / j.Request.Nodes
 	}
-	j.Nodes = hosts(text(f[15]))
+	j.Nodes = spelling.Hosts(spelling.Text(f[15]))
 	j.Restarts, _ = strconv.Atoi(f[17])
-	j.ExitCode, j.Signal = exitStatus(f[18])
+	j.ExitCode, j.Signal = spelling.ExitStatus(f[18])
 	if j.State == segue.Pending { // squeue shows when it is expected to start
 		j.Start, j.EndTime = segue.NoTime, segue.NoTime
 	}
 	s.Jobs = append(s.Jobs, j)
 	return nil
-}
-
-// passing returns the state of a job on its way between states: it is still
-// there.
-func passing(state string) segue.JobState {
-	switch strings.ToUpper(state) {
-	case "CONFIGURING", "COMPLETING", "SIGNALING", "STAGE_OUT", "RESIZING", "STOPPED":
-		return segue.Running
-	case "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD":
-		return segue.Requeued
-	}
-	return segue.StateUnknown
 }
 
 // addNode adds a record of sinfo: a node has one for every partition.
@@ -158,18 +145,8 @@ func addNode(s *schedulers.State, f []string) error {
 		s.Nodes[n-1].Partitions = append(s.Nodes[n-1].Partitions, partition)
 		return nil
 	}
-	state := strings.ToLower(f[2])
-	base, flags := state, ""
-	if i := strings.IndexAny(state, "+*~#!%$@^-"); i > 0 {
-		base, flags = state[:i], state[i:]
-	}
-	node := schedulers.Node{Name: f[0], Partitions: []string{partition}, GPUs: gpusOfGres(f[3])}
-	switch base {
-	case "idle", "allocated", "mixed", "completing", "planned", "blocked":
-		node.InService = !strings.ContainsAny(flags, "*$@^!%~#") && !strings.Contains(flags, "drain") && !strings.Contains(flags, "maint") &&
-			!strings.Contains(flags, "down") && !strings.Contains(flags, "fail") && !strings.Contains(flags, "not_responding") && !strings.Contains(flags, "power")
-	}
-	node.Idle = node.InService && (base == "idle" || base == "planned") && !strings.Contains(flags, "completing")
+	node := schedulers.Node{Name: f[0], Partitions: []string{partition}, GPUs: spelling.GPUsOfNode(f[3])}
+	node.InService, node.Idle = spelling.NodeState(f[2])
 	s.Nodes = append(s.Nodes, node)
 	return nil
 }

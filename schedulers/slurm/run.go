@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers/slurm/spelling"
 )
 
 // Command is one command to run.
@@ -104,54 +105,17 @@ next:
 func (d *Driver) run(ctx context.Context, argv ...string) ([]byte, error) {
 	r, err := d.cfg.Run(ctx, Command{Argv: argv, Env: d.environment()})
 	if err != nil {
-		return nil, segue.Errorf(segue.Unavailable, "%s: %w: %s", argv[0], err, excerpt(r.Stderr))
+		return nil, segue.Errorf(segue.Unavailable, "%s: %w: %s", argv[0], err, spelling.Excerpt(r.Stderr))
 	}
 	if r.Code < 0 {
-		return nil, segue.Errorf(segue.Unavailable, "%s was killed: %s", argv[0], excerpt(r.Stderr))
+		return nil, segue.Errorf(segue.Unavailable, "%s was killed: %s", argv[0], spelling.Excerpt(r.Stderr))
 	}
 	if r.Code != 0 {
-		return nil, segue.Errorf(kindOf(string(r.Stderr)), "%s: exit code %d: %s", argv[0], r.Code, excerpt(r.Stderr))
+		return nil, segue.Errorf(spelling.KindOf(string(r.Stderr)), "%s: exit code %d: %s", argv[0], r.Code, spelling.Excerpt(r.Stderr))
 	}
 	// Some commands complain and exit with 0 all the same.
-	if kind := kindOf(string(r.Stderr)); kind == segue.Unavailable {
-		return nil, segue.Errorf(kind, "%s: %s", argv[0], excerpt(r.Stderr))
+	if kind := spelling.KindOf(string(r.Stderr)); kind == segue.Unavailable {
+		return nil, segue.Errorf(kind, "%s: %s", argv[0], spelling.Excerpt(r.Stderr))
 	}
 	return r.Stdout, nil
-}
-
-// noAnswer are the messages of commands that did not hear from the controller
-// or the accounting, or not in time.
-var noAnswer = []string{
-	"Unable to contact slurm controller", "Socket timed out", "Connection refused", "Connection timed out", "Connection reset",
-	"Zero Bytes were transmitted", "Slurm backup controller in standby mode", "Transport endpoint is not connected",
-	"Problem talking to the database", "slurm_persist_conn_open", "Munge encode failed", "Munge decode failed", "Resource temporarily unavailable",
-	"Unable to establish", "Slurmctld is not running", "Protocol authentication error", "Network is unreachable", "No route to host",
-}
-
-// kindOf returns the kind of error that a message of Slurm's tells.
-func kindOf(message string) segue.Kind {
-	for _, m := range noAnswer {
-		if strings.Contains(message, m) {
-			return segue.Unavailable
-		}
-	}
-	switch {
-	case strings.Contains(message, "Invalid job id"), strings.Contains(message, "does not exist"):
-		return segue.NotFound
-	case strings.Contains(message, "already finished"), strings.Contains(message, "already completing or completed"):
-		return segue.Conflict
-	case strings.Contains(message, "denied"), strings.Contains(message, "Invalid"):
-		return segue.Invalid
-	}
-	return segue.Other
-}
-
-// excerpt returns the first lines of a message on one line.
-func excerpt(b []byte) string {
-	const most = 300
-	s := strings.Join(strings.Fields(string(b)), " ")
-	if len(s) > most {
-		s = s[:most] + "..."
-	}
-	return fmt.Sprintf("%q", s)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/schedulers/slurm/sbatch"
+	"github.com/segue-project/segue/schedulers/slurm/spelling"
 )
 
 // Submit runs sbatch once, as it was run for the submission before: the same
@@ -37,7 +38,7 @@ func (d *Driver) Submit(ctx context.Context, s schedulers.Submission) (scheduler
 	}
 	job, _, ok := sbatch.Answer(r.Stdout, true)
 	if !ok {
-		return schedulers.Submitted{}, segue.Errorf(segue.Unavailable, "sbatch: %w: it printed %s", schedulers.ErrAmbiguous, excerpt(r.Stdout))
+		return schedulers.Submitted{}, segue.Errorf(segue.Unavailable, "sbatch: %w: it printed %s", schedulers.ErrAmbiguous, spelling.Excerpt(r.Stdout))
 	}
 	return schedulers.Submitted{Job: job, Says: strings.TrimSpace(string(r.Stdout))}, nil
 }
@@ -66,24 +67,10 @@ func (d *Driver) spooled(s segue.Submission) (path string, done func(), err erro
 func refusal(r Result) error {
 	message := string(r.Stderr)
 	switch {
-	case sbatch.Doubtful(r.Stderr), kindOf(message) == segue.Unavailable, r.Code < 0:
-		return segue.Errorf(segue.Unavailable, "sbatch: %w: exit code %d: %s", schedulers.ErrAmbiguous, r.Code, excerpt(r.Stderr))
-	case temporary(message):
-		return segue.Errorf(segue.Unavailable, "sbatch: exit code %d: %s", r.Code, excerpt(r.Stderr))
+	case spelling.KindOf(message) == segue.Unavailable, r.Code < 0:
+		return segue.Errorf(segue.Unavailable, "sbatch: %w: exit code %d: %s", schedulers.ErrAmbiguous, r.Code, spelling.Excerpt(r.Stderr))
+	case spelling.Temporary(message):
+		return segue.Errorf(segue.Unavailable, "sbatch: exit code %d: %s", r.Code, spelling.Excerpt(r.Stderr))
 	}
-	return segue.Errorf(segue.Invalid, "sbatch: exit code %d: %s", r.Code, excerpt(r.Stderr))
-}
-
-// temporary reports whether a refusal may pass: limits on how much a user or an
-// account may have in the queue.
-func temporary(message string) bool {
-	for _, m := range []string{
-		"Job violates accounting/QOS policy", "job submit limit", "Slurm temporarily unable to accept job",
-		"Requested partition configuration not available now", "too many jobs", "Too many jobs",
-	} {
-		if strings.Contains(message, m) {
-			return true
-		}
-	}
-	return false
+	return segue.Errorf(segue.Invalid, "sbatch: exit code %d: %s", r.Code, spelling.Excerpt(r.Stderr))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers/slurm/spelling"
 )
 
 // Answer finds the number of the job in what sbatch printed, and the name of
@@ -33,11 +34,4 @@ func Answer(stdout []byte, parsable bool) (job segue.JobID, cluster string, ok b
 
 // Doubtful reports whether sbatch failed in a way that leaves open whether the
 // scheduler took the job: the answer did not arrive in time.
-func Doubtful(stderr []byte) bool {
-	for _, sign := range []string{"timed out", "Unexpected message received", "Zero Bytes were transmitted", "Connection reset"} {
-		if bytes.Contains(stderr, []byte(sign)) {
-			return true
-		}
-	}
-	return false
-}
+func Doubtful(stderr []byte) bool { return spelling.MayHaveArrived(string(stderr)) }

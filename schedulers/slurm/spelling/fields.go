@@ -1,4 +1,4 @@
-package slurm
+package spelling
 
 import (
 	"fmt"
@@ -9,17 +9,17 @@ import (
 	"github.com/segue-project/segue"
 )
 
-// text returns a field, empty for what Slurm prints for nothing.
-func text(s string) string {
+// Text returns a field, empty for what Slurm prints for nothing.
+func Text(s string) string {
 	if s == "(null)" || s == "N/A" || s == "None" {
 		return ""
 	}
 	return s
 }
 
-// instant reads a time: seconds since the epoch, or the ISO form of a Slurm that
+// Instant reads a time: seconds since the epoch, or the ISO form of a Slurm that
 // ignores SLURM_TIME_FORMAT, in UTC.
-func instant(s string) (segue.Time, error) {
+func Instant(s string) (segue.Time, error) {
 	switch s {
 	case "", "N/A", "NONE", "None", "Unknown", "UNKNOWN", "(null)", "0":
 		return segue.NoTime, nil
@@ -34,8 +34,8 @@ func instant(s string) (segue.Time, error) {
 	return segue.TimeOf(at), nil
 }
 
-// limit reads a time limit; one that is not known is unlimited.
-func limit(s string) (time.Duration, error) {
+// Limit reads a time limit; one that is not known is unlimited.
+func Limit(s string) (time.Duration, error) {
 	switch s {
 	case "", "N/A", "NOT_SET", "Partition_Limit", "INVALID":
 		return segue.Unlimited, nil
@@ -43,8 +43,8 @@ func limit(s string) (time.Duration, error) {
 	return segue.ParseLimit(s)
 }
 
-// exitStatus reads an exit status: "3:0", or the raw one of wait(2).
-func exitStatus(s string) (code, signal int) {
+// ExitStatus reads an exit status: "3:0", or the raw one of wait(2).
+func ExitStatus(s string) (code, signal int) {
 	if a, b, ok := strings.Cut(s, ":"); ok {
 		code, _ = strconv.Atoi(a)
 		signal, _ = strconv.Atoi(b)
@@ -57,10 +57,10 @@ func exitStatus(s string) (code, signal int) {
 	return raw >> 8 & 0xff, raw & 0x7f
 }
 
-// gpusOf returns the GPUs of a list of trackable resources over all nodes:
+// GPUs returns the GPUs of a list of trackable resources over all nodes:
 // "cpu=8,gres/gpu=4,gres/gpu:a100=4". They may be listed with their type,
 // without, or both; where there are both the larger is right.
-func gpusOf(tres string) int {
+func GPUs(tres string) int {
 	all, typed := 0, 0
 	for item := range strings.SplitSeq(tres, ",") {
 		key, value, _ := strings.Cut(item, "=")
@@ -75,8 +75,8 @@ func gpusOf(tres string) int {
 	return max(all, typed)
 }
 
-// gpusOfGres returns the GPUs of a node: "gpu:a100:4(S:0-1),gpu:t4:1,shard:8".
-func gpusOfGres(gres string) int {
+// GPUsOfNode returns the GPUs of a node: "gpu:a100:4(S:0-1),gpu:t4:1,shard:8".
+func GPUsOfNode(gres string) int {
 	sum := 0
 	for depth, start, i := 0, 0, 0; i <= len(gres); i++ {
 		switch {
@@ -101,9 +101,9 @@ func gpusOfGres(gres string) int {
 	return sum
 }
 
-// hosts returns the names of a list of nodes: "n[1-3,07-08],login" are n1, n2,
+// Hosts returns the names of a list of nodes: "n[1-3,07-08],login" are n1, n2,
 // n3, n07, n08 and login. What it cannot read stays as it is.
-func hosts(list string) []string {
+func Hosts(list string) []string {
 	var names []string
 	for depth, start, i := 0, 0, 0; i <= len(list); i++ {
 		switch {
