@@ -49,9 +49,6 @@ func (v view) verdict() (segue.ChainState, string) {
 		return segue.ChainFailed, fmt.Sprintf("%d links in a row failed within %s of their start; the last one, job %s, ended as %s with exit code %d.",
 			n, terms.FastFail, last.Job, last.Ended, last.ExitCode)
 	}
-	if n := v.lostAttempts(); n >= maxLostAttempts {
-		return segue.ChainPaused, fmt.Sprintf("%d submissions of link %d in a row made no job.", n, v.latest().Number)
-	}
 	if v.busy() {
 		return v.chain.State, ""
 	}
@@ -91,9 +88,6 @@ func (v view) halted(status map[segue.JobID]schedulers.Status) string {
 // met. Where Slurm does not cancel such a job (kill_invalid_depend) it pends for
 // ever.
 const neverSatisfied = "DependencyNeverSatisfied"
-
-// maxLostAttempts is how many submissions in a row may make no job.
-const maxLostAttempts = 20
 
 // lastEnded returns the latest link that has ended.
 func (v view) lastEnded() (segue.Link, bool) {

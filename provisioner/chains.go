@@ -271,7 +271,7 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 		return errors.Join(err, c.lose(ctx, link), c.store.SetChainState(ctx, whole.ID, whole.State, segue.ChainPaused,
 			fmt.Sprintf("The scheduler refuses link %d: %v", link.Number, err)))
 	case err != nil:
-		return errors.Join(err, c.lose(ctx, link))
+		return errors.Join(err, c.lose(ctx, link), c.relent(ctx, link))
 	}
 	was := link.State
 	link.State, link.Job, link.Submitted = segue.LinkQueued, got.Job, c.cfg.Now()
@@ -283,6 +283,19 @@ func (c *Chains) lose(ctx context.Context, link segue.Link) error {
 	was := link.State
 	link.State, link.End = segue.LinkLost, c.cfg.Now()
 	return c.store.UpdateLink(ctx, was, link)
+}
+
+// maxLostAttempts is how many submissions of a link may make no job before its
+// chain is paused, and again after it was resumed.
+const maxLostAttempts = 20
+
+// relent pauses a chain whose submissions make no job again and again.
+func (c *Chains) relent(ctx context.Context, lost segue.Link) error {
+	if lost.Attempt%maxLostAttempts != 0 {
+		return nil
+	}
+	return c.store.SetChainState(ctx, lost.Chain, segue.ChainActive, segue.ChainPaused,
+		fmt.Sprintf("%d submissions of link %d made no job. `segue resume %s` goes on.", lost.Attempt, lost.Number, lost.Chain))
 }
 
 // throttle refuses a submission beyond what an hour may see.

@@ -21,6 +21,14 @@ type retold struct {
 	change     func(j *schedulers.Job) bool
 	accounting error // that every question to the accounting meets
 	released   []segue.JobID
+	refusal    error // that every submission meets
+}
+
+func (r *retold) Submit(ctx context.Context, s schedulers.Submission) (schedulers.Submitted, error) {
+	if r.refusal != nil {
+		return schedulers.Submitted{}, r.refusal
+	}
+	return r.Driver.Submit(ctx, s)
 }
 
 func (r *retold) State(ctx context.Context) (schedulers.State, error) {
@@ -265,5 +273,61 @@ func TestReport72SubmissionsAreBounded(t *testing.T) {
 	}
 	if links := w.links(); len(links) != 5 || refused == 0 || w.chain().State != segue.ChainActive {
 		t.Errorf("%d links in an hour after %d refusals, and the chain is %s; want the first and 4 more, and that it goes on", len(links), refused, w.chain().State)
+	}
+}
+
+// Nobody tries for ever what never succeeds, and it goes on where it is told to.
+func TestReport72SubmissionsThatMakeNoJobPauseTheChain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(0))
+	r := w.retell()
+	w.runs = func(int) simulated.Run { return simulated.Run{For: hour, ExitCode: 1} }
+	w.begin(segue.Terms{})
+	r.refusal = segue.Errorf(segue.Unavailable, "sbatch: job submit limit")
+	for range 24 * 60 {
+		w.driver.Advance(w.driver.Now().Add(time.Minute))
+		_ = w.chains.RunOnce(t.Context()) // which is told of every refusal
+	}
+	want := "20 submissions of link 2 made no job. `segue resume abc` goes on."
+	if c := w.chain(); c.State != segue.ChainPaused || c.Why != want {
+		t.Fatalf("the chain is %s: %s\nwant it paused: %s", c.State, c.Why, want)
+	}
+	r.refusal = nil
+	if err := w.store.SetChainState(t.Context(), "abc", segue.ChainPaused, segue.ChainActive, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(2 * hour)
+	if links := w.links(); links[len(links)-1].Number < 2 || links[len(links)-1].Job.Number == 0 {
+		t.Errorf("resumed, the last of %d links is %+v, want one with a job", len(links), links[len(links)-1])
+	}
+}
+
+// A later link that the scheduler refuses for good pauses its chain, with the
+// scheduler's words; a refusal that may pass does not.
+func TestReports76To78ARefusalPausesTheChainUnlessItMayPass(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[segue.Kind]segue.ChainState{segue.Invalid: segue.ChainPaused, segue.Unavailable: segue.ChainActive} {
+		w := newWorld(t, nil, constantLead(0))
+		r := w.retell()
+		w.runs = func(int) simulated.Run { return simulated.Run{For: hour, ExitCode: 1} }
+		w.begin(segue.Terms{})
+		r.refusal = segue.Errorf(kind, "sbatch: requested SU 51022 > 35000")
+		for range 70 {
+			w.driver.Advance(w.driver.Now().Add(time.Minute))
+			_ = w.chains.RunOnce(t.Context()) // which is told of every refusal
+		}
+		if c := w.chain(); c.State != want || (want == segue.ChainPaused) != strings.Contains(c.Why, "SU 51022 > 35000") {
+			t.Errorf("refused as %s, the chain is %s: %s; want %s", kind, c.State, c.Why, want)
+		}
+		r.refusal = nil
+		if want == segue.ChainPaused {
+			if err := w.store.SetChainState(t.Context(), "abc", segue.ChainPaused, segue.ChainActive, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.pass(30 * time.Minute)
+		if links := w.links(); links[len(links)-1].State != segue.LinkRunning || links[len(links)-1].Number != 2 {
+			t.Errorf("refused as %s and taken later, the last of the links is %+v, want the second, and that it runs", kind, links[len(links)-1])
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,6 +73,10 @@ func runSbatch(call *passthrough.Call, recorder Recorder, std stdio) int {
 		// A later link, submitted through a link named sbatch: its chain exists.
 		return execSbatch(&plain, std.err)
 	}
+	if chain := os.Getenv(sbatch.ChainVariable); chain != "" && !asksForChain(line) {
+		// A script that submits itself would begin a chain with every link.
+		job.Unsure = append(job.Unsure, fmt.Sprintf("it is submitted by a link of chain %s, where only --segue-chain begins another one", chain))
+	}
 	if job.Chain && len(job.Unsure) == 0 && len(job.Refused) == 0 {
 		return submitChain(job, chainInput{args: call.Args, env: env, script: script}, recorder, std)
 	}
@@ -79,6 +84,11 @@ func runSbatch(call *passthrough.Call, recorder Recorder, std stdio) int {
 		fmt.Fprintf(std.err, "segue: not a chain, but a single job, because %s\n", strings.Join(job.Unsure, "; "))
 	}
 	return execSbatch(&plain, std.err)
+}
+
+// asksForChain reports whether the command line itself has a term of a chain.
+func asksForChain(line options.Line) bool {
+	return slices.ContainsFunc(line.Given, func(g options.Given) bool { return g.Option != nil && g.Option.Segue() })
 }
 
 // stdio are the standard streams.
