@@ -26,11 +26,16 @@ func (s *Slurm) writeTokenKey() error {
 // told to bear.
 func (s *Slurm) startREST(ctx context.Context) error {
 	env := append(s.Env[:len(s.Env):len(s.Env)], "SLURMRESTD_SECURITY=disable_user_check")
-	if err := s.startIn(env, "slurmrestd", "slurmrestd", "-a", "rest_auth/local", "-f", s.Conf, "unix:"+s.path("rest.socket")); err != nil {
+	argv := []string{"slurmrestd", "-f", s.Conf}
+	if !s.cfg.Accounting {
+		argv = append(argv, "-s", "openapi/v0.0.38") // without slurmdbd it does not bear the plugins for it
+	}
+	argv = argv[:len(argv):len(argv)]
+	if err := s.startIn(env, "slurmrestd", append(argv, "-a", "rest_auth/local", "unix:"+s.path("rest.socket"))...); err != nil {
 		return err
 	}
 	port := strings.TrimPrefix(s.REST.Port, "http://")
-	if err := s.startIn(append(env, "SLURM_JWT=daemon"), "slurmrestd-jwt", "slurmrestd", "-a", "rest_auth/jwt", "-f", s.Conf, port); err != nil {
+	if err := s.startIn(append(env, "SLURM_JWT=daemon"), "slurmrestd-jwt", append(argv, "-a", "rest_auth/jwt", port)...); err != nil {
 		return err
 	}
 	for network, address := range map[string]string{"unix": s.path("rest.socket"), "tcp": port} {
