@@ -20,8 +20,12 @@ type AgentConfig struct {
 	// Lease is what agents of one store share, of which one works; default "agent".
 	Lease string
 	// Every is the time between rounds; default one minute. Collect is the time
-	// between snapshots that are kept as history; default five.
-	Every, Collect time.Duration
+	// between snapshots that are kept as history; default five. Account is the time
+	// between two questions to the accounting, where there is one, for what has
+	// ended; default one hour.
+	Every, Collect, Account time.Duration
+	// History says how far its answers go.
+	History HistoryConfig
 	// TakeOver, when not nil, is called at the beginning of every round: it brings
 	// chains into the store that were submitted meanwhile.
 	TakeOver func(ctx context.Context, s *store.Store) error
@@ -40,6 +44,9 @@ func (c AgentConfig) withDefaults() AgentConfig {
 	if c.Collect == 0 {
 		c.Collect = 5 * time.Minute
 	}
+	if c.Account == 0 {
+		c.Account = time.Hour
+	}
 	if c.Sleep == nil {
 		c.Sleep = schedulers.Sleep
 	}
@@ -53,10 +60,10 @@ func (c AgentConfig) validate() error {
 	switch {
 	case c.Now == nil || c.Holder == "":
 		return segue.Errorf(segue.Invalid, "agent: Now and Holder are required")
-	case c.Every < 0 || c.Collect < 0:
-		return segue.Errorf(segue.Invalid, "agent: a round every %s, a snapshot every %s: want more than 0", c.Every, c.Collect)
+	case c.Every < 0 || c.Collect < 0 || c.Account < 0:
+		return segue.Errorf(segue.Invalid, "agent: a round every %s, a snapshot every %s, the accounting every %s: want more than 0", c.Every, c.Collect, c.Account)
 	}
-	return nil
+	return c.History.withDefaults().validate()
 }
 
 // leaseRounds is for how many rounds an agent holds its lease: so long others
@@ -75,6 +82,7 @@ type Agent struct {
 	loop      *Chains
 	name      string // of the cluster, in the store
 	collected segue.Time
+	accounted segue.Time // when the accounting has told all that it knew
 }
 
 // NewAgent returns an agent. chains makes the loop over the chains of a store: it
@@ -84,7 +92,7 @@ func NewAgent(s *store.Store, cluster *schedulers.Cluster, chains func(*store.St
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Agent{cfg: cfg, store: s, cluster: cluster, chains: chains, collected: segue.NoTime}, nil
+	return &Agent{cfg: cfg, store: s, cluster: cluster, chains: chains, collected: segue.NoTime, accounted: segue.NoTime}, nil
 }
 
 // Run works until ctx ends, which is no error. What goes wrong in a round is
@@ -119,6 +127,9 @@ func (a *Agent) RunOnce(ctx context.Context) error {
 		all = append(all, err)
 	}
 	if err := a.loop.RunOnce(ctx); err != nil {
+		all = append(all, err)
+	}
+	if err := a.account(ctx); err != nil { // last: no chain waits for it
 		all = append(all, err)
 	}
 	return errors.Join(all...)
@@ -196,6 +207,36 @@ func (a *Agent) collect(ctx context.Context) error {
 	a.collected = a.cfg.Now()
 	if _, err := a.store.Under(a.lease).RecordSnapshot(ctx, name, state.Snapshot("")); err != nil && segue.KindOf(err) != segue.Conflict {
 		return err
+	}
+	return nil
+}
+
+// account brings what the accounting knows into the history, a slice a round
+// until it is up to date.
+func (a *Agent) account(ctx context.Context) error {
+	historian, ok := a.cluster.Driver().(schedulers.Historian)
+	now := a.cfg.Now()
+	if !ok || a.accounted.Known() && now.Sub(a.accounted) < a.cfg.Account {
+		return nil
+	}
+	caps, err := a.cluster.Capabilities(ctx)
+	if err != nil {
+		return fmt.Errorf("collect history: %w", err)
+	}
+	if !caps.Accounting {
+		a.accounted = now
+		return nil
+	}
+	c, err := CollectHistory(ctx, a.store.Under(a.lease), historian, caps.Cluster, now, a.cfg.History)
+	if err != nil {
+		a.accounted = now.Add(a.cfg.Collect - a.cfg.Account) // it has trouble enough
+		return err
+	}
+	if c.Until == now {
+		a.accounted = now
+	}
+	if c.Rejected > 0 {
+		a.cfg.Log.Warn("records of the accounting cannot be read", "records", c.Rejected, "first", c.Why)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func month(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "segue.db"), store.Config{})
+	s, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "segue.db"), store.Config{Volatile: true})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -89,14 +89,12 @@ func TestAChainSurvivesADeathAtEveryStep(t *testing.T) {
 				deaths++
 			}
 			jobs := map[int]int{}
-			state, err := w.driver.State(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, j := range state.Jobs {
-				if _, _, number, _, ok := segue.FindToken(j.Comment); ok {
-					jobs[number]++
+			for _, l := range w.links() {
+				found, err := w.driver.FindByToken(t.Context(), l.Token(), noon)
+				if err != nil {
+					t.Fatal(err)
 				}
+				jobs[l.Number] += len(found)
 			}
 			if len(jobs) != 3 || jobs[1] != 1 || jobs[2] != 1 || jobs[3] != 1 || w.chain().State != segue.ChainDone {
 				t.Errorf("killed at call %d (after it: %t): %v jobs by link, the chain is %s", kill, after, jobs, w.chain().State)

@@ -2,6 +2,7 @@ package schedulers
 
 import (
 	"context"
+	"io"
 	"syscall"
 	"time"
 
@@ -41,6 +42,15 @@ type Driver interface {
 	SetNice(ctx context.Context, job segue.JobID, nice int) error
 	// Signal sends a signal to the batch script and all steps.
 	Signal(ctx context.Context, job segue.JobID, signal syscall.Signal) error
+}
+
+// Historian is a driver whose scheduler remembers the jobs of all users.
+type Historian interface {
+	// History writes what the accounting knows of the jobs that waited or ran
+	// between two instants, as sacct --parsable2 prints it: a line of column names,
+	// and times in seconds since the epoch or in UTC. It is for package traces to
+	// read.
+	History(ctx context.Context, from, until segue.Time, w io.Writer) error
 }
 
 // Capabilities says what a scheduler can do. What is false or 0 is not there.

@@ -39,6 +39,9 @@ type engine interface {
 	// importJobs inserts jobs or updates those that are there, and returns how many
 	// of them made a difference. No two have the same identity.
 	importJobs(ctx context.Context, s *Store, rows [][]any) (changed int64, err error)
+	// fillJobs calls all with a function that does what importJobs does, in the
+	// quickest way for a store that holds no job yet, or reports that it holds some.
+	fillJobs(ctx context.Context, s *Store, all func(write func(rows [][]any) (changed int64, err error)) error) (empty bool, err error)
 	// analyze is a statement that lets the engine look at the jobs, so that it
 	// chooses indexes well from now on; "" for none.
 	analyze() string

@@ -112,16 +112,48 @@ func (q JobQuery) where(instant string) *where {
 // History is what the store holds of a cluster.
 type History struct {
 	Cluster string
+	Jobs    int64
 	// First and Last are the earliest and the latest submission of a job, NoTime
-	// where there is none; Seen is the latest snapshot.
-	First, Last, Seen segue.Time
+	// where there is none; Seen is the latest snapshot, and up to Accounted the
+	// accounting was asked.
+	First, Last, Seen, Accounted segue.Time
 }
 
-// Histories returns what the store holds of each cluster, by name.
+// Histories returns what the store holds of each cluster, by name. It counts the
+// jobs, which takes a moment where there are millions.
 func (s *Store) Histories(ctx context.Context) (all []History, err error) {
 	defer s.wrap(&err, "list histories")
 	return collect(ctx, s.read, func(row scanner) (h History, err error) {
-		err = row.Scan(&h.Cluster, toInstant{&h.First}, toInstant{&h.Last}, toInstant{&h.Seen})
+		err = row.Scan(&h.Cluster, &h.Jobs, toInstant{&h.First}, toInstant{&h.Last}, toInstant{&h.Seen}, toInstant{&h.Accounted})
 		return h, err
-	}, `SELECT name, (SELECT min(submit) FROM jobs WHERE cluster = id), (SELECT max(submit) FROM jobs WHERE cluster = id), seen FROM clusters ORDER BY name`)
+	}, `SELECT name, (SELECT count(*) FROM jobs WHERE cluster = id), (SELECT min(submit) FROM jobs WHERE cluster = id),
+		(SELECT max(submit) FROM jobs WHERE cluster = id), seen, accounted FROM clusters ORDER BY name`)
+}
+
+// Accounted returns up to when the accounting of a cluster was asked for its jobs:
+// NoTime for never.
+func (s *Store) Accounted(ctx context.Context, cluster string) (until segue.Time, err error) {
+	defer s.wrap(&err, "look how far the history of cluster %s goes", cluster)
+	found, err := collect(ctx, s.read, func(row scanner) (until segue.Time, err error) {
+		err = row.Scan(toInstant{&until})
+		return until, err
+	}, `SELECT accounted FROM clusters WHERE name = $1`, text(cluster))
+	if err != nil || len(found) == 0 {
+		return segue.NoTime, err
+	}
+	return found[0], nil
+}
+
+// SetAccounted notes that the accounting was asked up to an instant. It never goes
+// back.
+func (s *Store) SetAccounted(ctx context.Context, cluster string, until segue.Time) (err error) {
+	defer s.wrap(&err, "note how far the history of cluster %s goes", cluster)
+	id, err := s.clusterID(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, func(t tx) error {
+		_, err := t.exec(`UPDATE clusters SET accounted = $1 WHERE id = $2 AND (accounted IS NULL OR accounted < $1)`, int64(until), id)
+		return err
+	})
 }

@@ -37,6 +37,16 @@ func TestForecastQueriesUseIndexes(t *testing.T) {
 	}
 }
 
+// What a loop looks at every minute does not grow with the links that ever were.
+func TestLiveLinksAreFoundByIndexes(t *testing.T) {
+	t.Parallel()
+	s := open(t, freshSQLite(t))
+	plan := planOf(t, s, liveLinks, nil)
+	if !strings.Contains(plan, "open_links") || strings.Contains(plan, "SCAN l ") || strings.Contains(plan, "SCAN links USING INDEX sqlite_autoindex") {
+		t.Errorf("want the open links by their index, and no look at all links; the plan is\n%s", plan)
+	}
+}
+
 // planOf returns how the engine would answer a query.
 func planOf(t *testing.T, s *Store, query string, args []any) string {
 	t.Helper()

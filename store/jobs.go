@@ -49,47 +49,61 @@ const worthAnalyzing = 10_000
 // (the same ID, submission and restart) is updated, so that a history, or a part
 // of it, can be imported again. An error of the sequence ends the import; the jobs
 // before it are kept, as they are when the import is interrupted: it proceeds in
-// transactions of some thousand jobs.
+// transactions of some thousand jobs. The first import into PostgreSQL is a single
+// one: interrupted it leaves nothing, and whoever asks for jobs meanwhile waits.
 func (s *Store) ImportJobs(ctx context.Context, cluster string, jobs iter.Seq2[segue.Job, error]) (done Imported, err error) {
 	defer s.wrap(&err, "import jobs of cluster %s", cluster)
 	id, err := s.clusterID(ctx, cluster)
 	if err != nil {
 		return Imported{}, err
 	}
-	batch := newJobBatch(id, s.engine.batch())
-	flush := func() error {
-		if len(batch.rows) == 0 {
-			return nil
-		}
-		n, err := s.engine.importJobs(ctx, s, batch.rows)
-		done.Changed += int(n)
-		batch.clear()
-		return err
+	var failed error // of the sequence: what was read before is kept
+	all := func(write func(rows [][]any) (int64, error)) error {
+		done, failed = Imported{}, nil
+		return done.read(jobs, newJobBatch(id, s.engine.batch()), write, &failed)
 	}
-	var failed error
-	for job, err := range jobs {
-		if err != nil {
-			failed = err
-			break
-		}
-		done.Read++
-		if !job.Submit.Known() {
-			done.refuse(fmt.Sprintf("job %s has no submit time", job.ID))
-			continue
-		}
-		if batch.add(&job, false); len(batch.rows) == s.engine.batch() {
-			if err := flush(); err != nil {
-				return done, err
-			}
-		}
+	filled, err := s.engine.fillJobs(ctx, s, all)
+	if err == nil && !filled {
+		err = all(func(rows [][]any) (int64, error) { return s.engine.importJobs(ctx, s, rows) })
 	}
-	if err := flush(); err != nil {
+	if err != nil {
 		return done, err
 	}
 	if look := s.engine.analyze(); look != "" && failed == nil && done.Changed >= worthAnalyzing {
 		_, failed = s.write.ExecContext(ctx, look)
 	}
 	return done, failed
+}
+
+// read writes the jobs of a history batch by batch. failed is the error of the
+// sequence, err that of write.
+func (i *Imported) read(jobs iter.Seq2[segue.Job, error], batch *jobBatch, write func(rows [][]any) (int64, error), failed *error) error {
+	flush := func() error {
+		if len(batch.rows) == 0 {
+			return nil
+		}
+		n, err := write(batch.rows)
+		i.Changed += int(n)
+		batch.clear()
+		return err
+	}
+	for job, err := range jobs {
+		if err != nil {
+			*failed = err
+			break
+		}
+		i.Read++
+		if !job.Submit.Known() {
+			i.refuse(fmt.Sprintf("job %s has no submit time", job.ID))
+			continue
+		}
+		if batch.add(&job, false); batch.full() {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
 }
 
 func (i *Imported) refuse(why string) {
@@ -116,6 +130,8 @@ type jobIdentity struct {
 func newJobBatch(cluster int64, size int) *jobBatch {
 	return &jobBatch{cluster: cluster, rows: make([][]any, 0, size), at: make(map[jobIdentity]int, size), arena: make([]any, 0, size*jobWidth)}
 }
+
+func (b *jobBatch) full() bool { return len(b.rows) == cap(b.rows) }
 
 func (b *jobBatch) clear() {
 	b.rows, b.arena = b.rows[:0], b.arena[:0]

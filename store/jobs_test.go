@@ -207,6 +207,118 @@ func TestTwoImportsAtOnceEndAsOne(t *testing.T) {
 	}
 }
 
+// How far the accounting was asked only goes forward, and is told of a cluster
+// that has no jobs too.
+func TestHowFarTheAccountingWasAsked(t *testing.T) {
+	t.Parallel()
+	for name, fresh := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, fresh(t))
+			if until, err := s.Accounted(t.Context(), "c"); err != nil || until.Known() {
+				t.Errorf("at first %s, %v; want no time", until, err)
+			}
+			for _, at := range []segue.Time{t0, t0.Add(-time.Hour), t0.Add(time.Hour), t0} {
+				if err := s.SetAccounted(t.Context(), "c", at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if until, err := s.Accounted(t.Context(), "c"); err != nil || until != t0.Add(time.Hour) {
+				t.Errorf("then %s, %v; want %s", until, err, t0.Add(time.Hour))
+			}
+		})
+	}
+}
+
+// The first import into PostgreSQL goes without indexes: they are there again
+// when it is over, whatever became of it.
+func TestAnImportLeavesTheIndexes(t *testing.T) {
+	t.Parallel()
+	indexes := func(s *Store) (names []string) {
+		query := `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'jobs' AND sql IS NOT NULL ORDER BY name`
+		if s.engine.name() == "postgres" {
+			query = `SELECT indexname FROM pg_indexes WHERE tablename = 'jobs' AND indexname <> 'jobs_pkey' ORDER BY indexname`
+		}
+		names, err := collect(t.Context(), s.read, func(row scanner) (name string, err error) {
+			err = row.Scan(&name)
+			return name, err
+		}, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	damaged := func(yield func(segue.Job, error) bool) {
+		if yield(aJob(1), nil) {
+			yield(segue.Job{}, segue.Errorf(segue.Corrupt, "damaged"))
+		}
+	}
+	for name, fresh := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, fresh(t))
+			want := indexes(s)
+			if len(want) != 3 {
+				t.Fatalf("indexes %v, want 3", want)
+			}
+			canceled, cancel := context.WithCancel(t.Context())
+			interrupted := func(yield func(segue.Job, error) bool) {
+				cancel()
+				yield(aJob(1), nil)
+			}
+			if _, err := s.ImportJobs(canceled, "c", interrupted); err == nil {
+				t.Error("an import that was interrupted succeeds")
+			}
+			if diff := cmp.Diff(want, indexes(s)); diff != "" || len(jobsOf(t, s, JobQuery{Cluster: "c"})) != 0 {
+				t.Errorf("jobs, or indexes after an interruption (-want +got):\n%s", diff)
+			}
+			_, err := s.ImportJobs(t.Context(), "c", damaged)
+			wantKind(t, err, segue.Corrupt)
+			if diff := cmp.Diff(want, indexes(s)); diff != "" || len(jobsOf(t, s, JobQuery{Cluster: "c"})) != 1 {
+				t.Errorf("jobs, or indexes after a damaged history (-want +got):\n%s", diff)
+			}
+			importAll(t, s, "c", aJob(1), aJob(2))
+			if diff := cmp.Diff(want, indexes(s)); diff != "" || len(jobsOf(t, s, JobQuery{Cluster: "c"})) != 2 {
+				t.Errorf("jobs, or indexes after a second import (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A history of many batches that come in any order is imported once, in the quick
+// way too, and what is told twice counts as it was told last.
+func TestAFirstImportOfManyBatches(t *testing.T) {
+	t.Parallel()
+	for name, fresh := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, fresh(t))
+			n := int64(2*s.engine.batch() + 10)
+			if testing.Short() && name == "sqlite" {
+				n = int64(s.engine.batch() + 10)
+			}
+			renamed := aJob(n)
+			renamed.Account = "chemistry"
+			backwards := func(yield func(segue.Job, error) bool) {
+				for i := n; i > 0; i-- {
+					if !yield(aJob(i), nil) {
+						return
+					}
+				}
+				yield(renamed, nil)
+			}
+			done, err := s.ImportJobs(t.Context(), "c", backwards)
+			if err != nil || int64(done.Read) != n+1 {
+				t.Fatalf("imported %+v, %v; want %d read", done, err, n+1)
+			}
+			all := jobsOf(t, s, JobQuery{Cluster: "c"})
+			if int64(len(all)) != n || all[0].ID.Number != 1 || all[n-1].Account != "chemistry" {
+				t.Errorf("%d jobs, the last of account %s; want %d, and chemistry", len(all), all[len(all)-1].Account, n)
+			}
+		})
+	}
+}
+
 func TestJobsAreFoundByTheFieldsOfAQuery(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range engines(t) {
@@ -254,7 +366,10 @@ func TestJobsAreFoundByTheFieldsOfAQuery(t *testing.T) {
 				t.Errorf("waits, %v (-want +got):\n%s", err, diff)
 			}
 			histories, err := s.Histories(t.Context())
-			want := []History{{"c", aJob(1).Submit, aJob(5).Submit, segue.NoTime}, {"other", aJob(9).Submit, aJob(9).Submit, segue.NoTime}}
+			want := []History{
+				{"c", 5, aJob(1).Submit, aJob(5).Submit, segue.NoTime, segue.NoTime},
+				{"other", 1, aJob(9).Submit, aJob(9).Submit, segue.NoTime, segue.NoTime},
+			}
 			if diff := cmp.Diff(want, histories); diff != "" || err != nil {
 				t.Errorf("histories, %v (-want +got):\n%s", err, diff)
 			}

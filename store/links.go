@@ -1,7 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/segue-project/segue"
 )
@@ -174,16 +177,26 @@ func (s *Store) Links(ctx context.Context, chain string) (links []segue.Link, er
 	return collect(ctx, s.read, scanLink, `SELECT `+linkColumns+` FROM links WHERE chain = $1 ORDER BY number, attempt`, chain)
 }
 
+// liveLinks asks for what LiveLinks returns, in no order: sorted, SQLite would
+// look at every link there ever was. Of two links with the same key in the two
+// parts there is none. The chains come first in the join, and a look at the key
+// finds the latest link of each, however many came before.
+var liveLinks = `SELECT ` + linkColumns + ` FROM links WHERE state IN ('submitting', 'queued', 'running')
+	UNION ALL
+	SELECT l.` + strings.ReplaceAll(linkColumns, ", ", ", l.") + ` FROM chains c CROSS JOIN links l
+		WHERE c.state IN ('active', 'paused') AND l.chain = c.id AND l.state IN ('ended', 'lost')
+		AND l.number = (SELECT max(number) FROM links n WHERE n.chain = c.id)
+		AND l.attempt = (SELECT max(attempt) FROM links a WHERE a.chain = c.id AND a.number = l.number)`
+
 // LiveLinks returns what a loop over all chains has to look at, by chain: every
 // link that has not ended, and the latest one of each chain that goes on.
 func (s *Store) LiveLinks(ctx context.Context) (links []segue.Link, err error) {
 	defer s.wrap(&err, "list live links")
-	return collect(ctx, s.read, scanLink, `SELECT `+linkColumns+` FROM links WHERE state IN ('submitting', 'queued', 'running')
-		UNION
-		SELECT `+linkColumns+` FROM links l WHERE chain IN (SELECT id FROM chains WHERE chains.state IN ('active', 'paused'))
-			AND number = (SELECT max(number) FROM links n WHERE n.chain = l.chain)
-			AND attempt = (SELECT max(attempt) FROM links a WHERE a.chain = l.chain AND a.number = l.number)
-		ORDER BY 1, 2, 3`)
+	links, err = collect(ctx, s.read, scanLink, liveLinks)
+	slices.SortFunc(links, func(a, b segue.Link) int {
+		return cmp.Or(cmp.Compare(a.Chain, b.Chain), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Attempt, b.Attempt))
+	})
+	return links, err
 }
 
 func scanLink(row scanner) (l segue.Link, err error) {

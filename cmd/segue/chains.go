@@ -26,6 +26,17 @@ func (c *chainStore) add(flags *pflag.FlagSet) {
 
 // open opens the store, and takes over what was submitted since somebody last did.
 func (c *chainStore) open(ctx context.Context) (*store.Store, error) {
+	s, err := c.openOnly(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := takeOver(ctx, s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (c *chainStore) openOnly(ctx context.Context) (*store.Store, error) {
 	where := c.where
 	if where == "" {
 		where = os.Getenv("DATABASE_URL")
@@ -36,14 +47,7 @@ func (c *chainStore) open(ctx context.Context) (*store.Store, error) {
 			return nil, segue.Errorf(segue.Unavailable, "make the folder of the store: %w", err)
 		}
 	}
-	s, err := store.Open(ctx, where, store.Config{NetworkDisk: true}) // where most home folders are
-	if err != nil {
-		return nil, err
-	}
-	if err := takeOver(ctx, s); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return store.Open(ctx, where, store.Config{NetworkDisk: true}) // where most home folders are
 }
 
 // with calls use with the open store, and closes it.

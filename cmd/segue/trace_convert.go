@@ -55,8 +55,8 @@ func (f *traceConvertFlags) run(cmd *cobra.Command, out string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(out); out != "-" && err == nil && !f.force {
-		return segue.Errorf(segue.Conflict, "%s exists; --force replaces it", out)
+	if err := refuseToReplace(out, f.force); err != nil {
+		return err
 	}
 	follow, end := followReading(cmd.Context(), cmd.ErrOrStderr())
 	opt.Progress = follow
@@ -113,6 +113,14 @@ func (f *traceConvertFlags) convert(cmd *cobra.Command, out string, opt traces.C
 		return nil, err
 	}
 	return c, nil
+}
+
+// refuseToReplace refuses an output that is there already.
+func refuseToReplace(out string, force bool) error {
+	if _, err := os.Stat(out); out != "-" && err == nil && !force {
+		return segue.Errorf(segue.Conflict, "%s exists; --force replaces it", out)
+	}
+	return nil
 }
 
 // createOutput creates the history at path, or one on standard output if path

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,8 +105,8 @@ func (f *generateFlags) create(stdout io.Writer) (*traces.Writer, error) {
 		MaxProcs:     int64(cfg.Nodes) * int64(cfg.CPUsPerNode),
 	}}
 	if f.path != "-" {
-		if _, err := os.Stat(f.path); err == nil && !f.force {
-			return nil, segue.Errorf(segue.Conflict, "%s exists; --force replaces it", f.path)
+		if err := refuseToReplace(f.path, f.force); err != nil {
+			return nil, err
 		}
 		return traces.Create(f.path, opt)
 	}

@@ -103,7 +103,10 @@ func (d *Driver) Capabilities(context.Context) (schedulers.Capabilities, error) 
 	return schedulers.Capabilities{Version: "simulator", Cluster: "simulated", Accounting: true, TokenSearch: true}, nil
 }
 
-// State shows the pool, and the submitted jobs that have ended.
+// minJobAge is how long State shows a job after its end, as Slurm does by default.
+const minJobAge = 5 * time.Minute
+
+// State shows the pool, and the submitted jobs that have ended a moment ago.
 func (d *Driver) State(context.Context) (schedulers.State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -112,15 +115,17 @@ func (d *Driver) State(context.Context) (schedulers.State, error) {
 	for i := range snap.Nodes {
 		s.Nodes = append(s.Nodes, schedulers.Node{Name: "n" + strconv.Itoa(i+1), GPUs: snap.GPUsPerNode, InService: true})
 	}
-	shown := map[simulator.Ref]bool{}
+	shown := make(map[simulator.Ref]bool, len(snap.Running)+len(snap.Pending))
+	s.Jobs = make([]schedulers.Job, 0, len(snap.Running)+len(snap.Pending)+len(d.jobs)/8)
 	for _, list := range [][]segue.QueuedJob{snap.Running, snap.Pending} {
 		for _, q := range list {
 			shown[simulator.Ref(q.ID.Number)] = true
 			s.Jobs = append(s.Jobs, d.shown(q))
 		}
 	}
-	for _, j := range d.jobs { // that have ended, or were submitted this instant
-		if !shown[j.ref] {
+	for i := range d.jobs { // that have ended, or were submitted this instant
+		j := &d.jobs[i]
+		if forgotten := j.end.Known() && s.At.Sub(j.end) > minJobAge; !forgotten && !shown[j.ref] {
 			s.Jobs = append(s.Jobs, d.shown(d.sim.Job(j.ref)))
 		}
 	}
@@ -209,9 +214,20 @@ func (d *Driver) FindByToken(_ context.Context, token string, since segue.Time) 
 	return found, nil
 }
 
-// Status knows nothing that State does not show.
-func (d *Driver) Status(context.Context, []segue.JobID) (map[segue.JobID]schedulers.Status, error) {
-	return nil, nil
+// Status knows all jobs that were submitted and have ended.
+func (d *Driver) Status(_ context.Context, ids []segue.JobID) (map[segue.JobID]schedulers.Status, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := map[segue.JobID]schedulers.Status{}
+	for _, id := range ids {
+		j := d.own(refOf(id))
+		if j == nil || !j.end.Known() {
+			continue
+		}
+		state, code := j.ended(j.s.Request.Limit)
+		known[id] = schedulers.Status{Life: schedulers.Ended, State: state, Submit: j.at, Start: j.start, End: j.end, ExitCode: code}
+	}
+	return known, nil
 }
 
 // Cancel ends a submitted job.

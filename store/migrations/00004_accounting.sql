@@ -1,0 +1,3 @@
+-- Up to when the accounting of a cluster was asked for its jobs.
+
+ALTER TABLE clusters ADD COLUMN accounted BIGINT;
