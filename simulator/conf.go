@@ -19,6 +19,7 @@ type conf struct {
 	cycleEvery    int64
 	backfillEvery int64
 	window, res   int64
+	endGrid       int64 // of the ends of running jobs, in plans of SlurmBackfill
 	requeueDelay  int64
 }
 
@@ -32,6 +33,10 @@ func newConf(cfg Config) (*conf, error) {
 		mainEvery: cfg.Slurm.MainInterval.Microseconds(), cycleEvery: cfg.Slurm.CycleInterval.Microseconds(),
 		backfillEvery: cfg.Slurm.BackfillInterval.Microseconds(),
 		window:        cfg.Slurm.Window.Microseconds(), res: cfg.Slurm.Resolution.Microseconds(),
+	}
+	c.endGrid = c.res
+	if cfg.Slurm.RoundOutward {
+		c.endGrid = 1
 	}
 	c.caps = cfg.Limits != Limits{}
 	for _, q := range cfg.QOS {

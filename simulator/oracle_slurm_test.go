@@ -44,9 +44,13 @@ func (o *oracle) backfillSlurm() (again bool) {
 
 // slot returns the first instant from which the job fits for its limit.
 func (o *oracle) slot(j oracleJob, plan []oracleJob) int64 {
+	length := j.limit
+	if o.slurm.outward {
+		length = o.ceil(o.now+j.limit) - o.now
+	}
 	for t := o.now; ; t++ {
 		fits := true
-		for u := t; u < t+j.limit && fits; u++ {
+		for u := t; u < t+length && fits; u++ {
 			fits = o.unplanned(u, plan) >= j.nodes
 		}
 		if fits {
@@ -55,12 +59,16 @@ func (o *oracle) slot(j oracleJob, plan []oracleJob) int64 {
 	}
 }
 
-// unplanned returns the nodes that are free at t, when running jobs and
-// reservations last to the next point of the grid.
+// unplanned returns the nodes that are free at t, when reservations last to the
+// next point of the grid, and running jobs too unless they are rounded outward.
 func (o *oracle) unplanned(t int64, plan []oracleJob) int64 {
 	free := o.nodes
 	for _, j := range o.jobs {
-		if j.start != unknown && j.end == unknown && t < o.ceil(j.start+j.limit) {
+		end := j.start + j.limit
+		if !o.slurm.outward {
+			end = o.ceil(end)
+		}
+		if j.start != unknown && j.end == unknown && t < end {
 			free -= j.nodes
 		}
 	}

@@ -25,6 +25,7 @@ type oracle struct {
 type oracleSlurm struct {
 	cycle, interval, window, res int64
 	tests, userTests, depth      int
+	outward                      bool
 }
 
 type oracleJob struct {
@@ -48,6 +49,7 @@ func newOracle(cfg simulator.Config, jobs []simulator.Job, tick time.Duration) *
 	p := cfg.Slurm
 	o.slurm = oracleSlurm{
 		int64(p.CycleInterval / tick), int64(p.BackfillInterval / tick), int64(p.Window / tick), int64(p.Resolution / tick), p.MaxJobTest, p.MaxJobUser, p.QueueDepth,
+		p.RoundOutward,
 	}
 	return o
 }

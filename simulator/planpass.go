@@ -4,7 +4,9 @@ package simulator
 type planRules struct {
 	reservations int   // how many waiting jobs get one
 	window       int64 // none begins later than this
-	res          int64 // grid of ends
+	res          int64 // grid of the ends of reservations
+	endGrid      int64 // of those of running jobs
+	outward      bool  // reservations begin on the grid too
 	tests        tests
 
 	started  bool
@@ -16,7 +18,7 @@ type planRules struct {
 // anew at every pass; Conservative's jobs keep their order, so that none is
 // delayed by a later one.
 func (s *Sim) replanPass(p *pool) {
-	r := planRules{reservations: p.queue.len(), window: never, res: 1, tests: tests{left: p.queue.len()}}
+	r := planRules{reservations: p.queue.len(), window: never, res: 1, endGrid: 1, tests: tests{left: p.queue.len()}}
 	if s.conf.Backfill == EASY {
 		r.reservations = 1
 	}
@@ -32,7 +34,7 @@ func (s *Sim) planPass(p *pool, r *planRules) {
 		return
 	}
 	f := &s.scratch.plan
-	f.build(s, p, r.res, nil)
+	f.build(s, p, r.endGrid, nil)
 	s.scratch.reserved = s.scratch.reserved[:0]
 	started := s.scratch.started[:0]
 	for c := (cursor{}); r.tests.left > 0 && s.stillHopeful(p, c); c = p.queue.next(c) {
@@ -68,15 +70,15 @@ func (s *Sim) leaveQueue(p *pool, started []cursor) {
 // never; a slot beyond the window is returned and not booked.
 func (s *Sim) planOne(p *pool, w *waiting, j *job, r *planRules) int64 {
 	f := &s.scratch.plan
-	at, chosen := f.earliest(p, j, w.limit)
+	at, chosen := f.earliest(p, j, r.length(s.now, w.limit))
 	if at > s.now && s.conf.mayPreempt[j.part] {
-		at, chosen = s.planPreempting(p, j, r.res)
+		at, chosen = s.planPreempting(p, j, r)
 	}
 	switch {
 	case at == s.now:
 		slots := f.physical(chosen)
 		s.start(p, w.ref, slots)
-		f.book(p, j, at, ceilTo(at+w.limit, r.res), chosen, slots)
+		f.book(p, j, at, ceilTo(at+w.limit, r.endGrid), chosen, slots)
 		s.scratch.hope.booked(at, j)
 		return at
 	case at == never || r.reservations == 0:
@@ -91,29 +93,39 @@ func (s *Sim) planOne(p *pool, w *waiting, j *job, r *planRules) int64 {
 	return never
 }
 
+// length returns how long a job needs its nodes, from now or later. That a job ends
+// before the point of the grid at which a reservation begins is the same as that,
+// rounded up, it ends before the reservation's own beginning.
+func (r *planRules) length(now, limit int64) int64 {
+	if !r.outward {
+		return limit
+	}
+	return ceilTo(now+limit, r.res) - now
+}
+
 // planPreempting stops jobs of lower tiers if the job can start then without
 // delaying the reservations before it, and returns its earliest slot.
-func (s *Sim) planPreempting(p *pool, j *job, res int64) (int64, []int32) {
+func (s *Sim) planPreempting(p *pool, j *job, r *planRules) (int64, []int32) {
 	f := &s.scratch.plan
 	if victims, enough := s.victims(p, j); enough {
-		s.replan(p, res, victims)
-		if at, chosen := f.earliest(p, j, j.limit); at == s.now {
+		s.replan(p, r, victims)
+		if at, chosen := f.earliest(p, j, r.length(s.now, j.limit)); at == s.now {
 			s.preempt(p, victims)
 			return at, chosen
 		}
-		s.replan(p, res, nil)
+		s.replan(p, r, nil)
 	}
-	return f.earliest(p, j, j.limit)
+	return f.earliest(p, j, r.length(s.now, j.limit))
 }
 
 // replan makes the plan of this pass anew, as if some jobs did not run.
-func (s *Sim) replan(p *pool, res int64, without []running) {
+func (s *Sim) replan(p *pool, r *planRules, without []running) {
 	f := &s.scratch.plan
-	f.build(s, p, res, without)
+	f.build(s, p, r.endGrid, without)
 	for _, ref := range s.scratch.reserved {
 		j := s.job(ref)
-		if at, chosen := f.earliest(p, j, j.limit); at != never {
-			f.book(p, j, at, ceilTo(at+j.limit, res), chosen, nil)
+		if at, chosen := f.earliest(p, j, r.length(s.now, j.limit)); at != never {
+			f.book(p, j, at, ceilTo(at+j.limit, r.res), chosen, nil)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func (s *Sim) ended(ref Ref, start int64, good bool) {
 // foresee notes in p.future that a job gives nodes back at the end of its limit.
 func (s *Sim) foresee(p *pool, r *running, nodes int32) {
 	if s.conf.Backfill == SlurmBackfill && nodes != 0 {
-		p.future.change(ceilTo(r.est, s.conf.res), nodes)
+		p.future.change(ceilTo(r.est, s.conf.endGrid), nodes)
 	}
 }
 

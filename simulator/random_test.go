@@ -99,6 +99,7 @@ func drawSlurm(t *rapid.T) simulator.SlurmParameters {
 		MaxJobTest:       rapid.SampledFrom([]int{1, 2, 5, 500}).Draw(t, "tests"),
 		MaxJobUser:       rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "tests per user"),
 		QueueDepth:       rapid.SampledFrom([]int{1, 3, 100}).Draw(t, "depth"),
+		RoundOutward:     rapid.Bool().Draw(t, "outward"),
 	}
 }
 

@@ -8,18 +8,23 @@ package simulator
 // limits of the running jobs.)
 //
 // A pass over an unchanged state starts nothing that the pass before did not,
-// unless a bound or a cap kept that from testing everything, or a slot has come
-// into the window meanwhile. So it is repeated only after a change or in these cases;
+// unless a bound or a cap kept that from testing everything, a slot has come
+// into the window meanwhile, or ends are rounded from now on. So it is repeated only after a change or in these cases;
 // a test compares this with a pass at every point of the grid.
 func (s *Sim) slurmPass(p *pool) {
 	if p.queue.len() == 0 {
 		return
 	}
-	r := planRules{reservations: p.queue.len(), window: s.conf.window, res: s.conf.res, tests: s.newTests()}
+	r := planRules{
+		reservations: p.queue.len(), window: s.conf.window, res: s.conf.res, endGrid: s.conf.endGrid, outward: s.conf.Slurm.RoundOutward, tests: s.newTests(),
+	}
 	bounded := p.queue.len() > r.tests.left || r.tests.perUser > 0 || s.conf.caps
 	s.planPass(p, &r)
 	again := r.inWindow
 	if r.started && (bounded || p.preempts || p.sharing) {
+		again = s.now + 1
+	}
+	if r.outward && s.mostNodes(p) > 0 && s.nextEvent() != never {
 		again = s.now + 1
 	}
 	if again != never && p.queue.len() > 0 {

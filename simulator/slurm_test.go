@@ -48,6 +48,7 @@ func TestPassesThatAreSkippedWouldHaveStartedNothingOnLonestar6(t *testing.T) {
 	jobs := ls6Jobs(t)[:3000]
 	for name, slurm := range map[string]simulator.SlurmParameters{
 		"as published": simulator.Published(), "with Slurm's defaults": {}, "with few tests": {MaxJobTest: 20, MaxJobUser: 5},
+		"rounded outward": {RoundOutward: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

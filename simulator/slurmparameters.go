@@ -23,6 +23,12 @@ type SlurmParameters struct {
 	MaxJobTest       int           // bf_max_job_test; default 500
 	MaxJobUser       int           // bf_max_job_user; default 0, no bound
 	QueueDepth       int           // default_queue_depth; default 100
+	// RoundOutward rounds as a real Slurm does: a reservation is widened to the grid
+	// of Resolution at both ends, and running jobs end with their limits. Otherwise,
+	// as in the published simulator, running jobs and reservations last to the next
+	// point of the grid, and begin where they begin. It matters where limits are
+	// minutes.
+	RoundOutward bool
 }
 
 // Published returns the scheduler of the published provisioner's own

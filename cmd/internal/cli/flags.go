@@ -87,6 +87,7 @@ type Scheduler struct {
 	main       time.Duration
 	window     time.Duration
 	resolution time.Duration
+	outward    bool
 	tests      int
 }
 
@@ -100,6 +101,7 @@ func (f *Scheduler) Add(flags *pflag.FlagSet, nodes, nodesUsage string) {
 	flags.DurationVar(&f.interval, "bf-interval", p.BackfillInterval, "slurm: time between backfill passes")
 	flags.DurationVar(&f.window, "bf-window", p.Window, "slurm: how far ahead backfill reserves")
 	flags.DurationVar(&f.resolution, "bf-resolution", p.Resolution, "slurm: grid of backfill's reservations")
+	flags.BoolVar(&f.outward, "bf-round-outward", false, "slurm: round reservations at both ends, and not the ends of running jobs, as a real Slurm does")
 	flags.IntVar(&f.tests, "bf-max-job-test", p.MaxJobTest, "slurm: jobs tested in a backfill pass")
 }
 
@@ -123,7 +125,7 @@ func (f *Scheduler) Config() (simulator.Config, error) {
 		cfg.Order = simulator.PublishedOrder()
 		cfg.Slurm = simulator.SlurmParameters{
 			MainInterval: f.main, BackfillInterval: f.interval, Window: f.window, Resolution: f.resolution,
-			MaxJobTest: f.tests, QueueDepth: f.tests,
+			RoundOutward: f.outward, MaxJobTest: f.tests, QueueDepth: f.tests,
 		}
 	}
 	return cfg, nil
