@@ -52,6 +52,9 @@ func (r *accounted) status() schedulers.Status {
 	if most := r.Time.Limit.minutes(); s.State == segue.Running && s.Start.Known() && most != segue.Unlimited {
 		s.End = s.Start.Add(most)
 	}
+	if s.State == segue.Failed && s.ExitCode == 0 && s.Signal == 0 {
+		s.ExitCode = 1 // the accounting's API of 22.05 says 0 of whatever exited by itself
+	}
 	s.Life = schedulers.LifeOf(s.State)
 	return s
 }

@@ -37,7 +37,7 @@ type jobRecord struct {
 	TRESAlloc    text    `json:"tres_alloc_str"`
 	TRESReq      text    `json:"tres_req_str"`
 	Nodes        text    `json:"nodes"`
-	Requeue      flag    `json:"requeue"`
+	Requeue      truth   `json:"requeue"`
 	RestartCnt   number  `json:"restart_cnt"`
 	ExitCode     exit    `json:"exit_code"`
 	Name         text    `json:"name"`
@@ -91,10 +91,12 @@ func decodeEach[R any](s *schedulers.State, list []json.RawMessage, use func(*R)
 	}
 }
 
-// maxNodes and maxTasks are beyond what any Slurm has or allows.
+// maxNodes and maxTask are beyond what any Slurm has or allows, and maxTasks what
+// a list of tasks may hold before it is left together.
 const (
 	maxNodes = 1 << 24
-	maxTasks = 4_000_001
+	maxTask  = 4_000_001
+	maxTasks = 100_000
 )
 
 // add adds the job to a state; a record of several pending tasks of an array as so
@@ -162,7 +164,7 @@ func (r *jobRecord) gpusPerNode(nodes int) int {
 // jobID returns a job's identity as squeue shows it.
 func jobID(job, array, task, het, offset number) (segue.JobID, error) {
 	switch {
-	case array.value > 0 && task.set && task.value >= 0 && task.value < maxTasks:
+	case array.value > 0 && task.set && task.value >= 0 && task.value < maxTask:
 		return segue.JobID{Number: array.value, Sub: int32(task.value), Kind: segue.ArrayTask}, nil
 	case het.value > 0 && offset.value >= 0 && offset.value < 1<<31:
 		return segue.JobID{Number: het.value, Sub: int32(offset.value), Kind: segue.HetComponent}, nil
@@ -195,7 +197,7 @@ func (r *jobRecord) pendingTasks() []int32 {
 		a, errA := strconv.Atoi(from)
 		b, errB := strconv.Atoi(to)
 		step, errStep := strconv.Atoi(by)
-		if errA != nil || errB != nil || errStep != nil || a < 0 || step < 1 || b < a || b >= maxTasks || len(tasks)+(b-a)/step > maxTasks {
+		if errA != nil || errB != nil || errStep != nil || a < 0 || step < 1 || b < a || b >= maxTask || len(tasks)+(b-a)/step > maxTasks {
 			return nil
 		}
 		for n := a; n <= b; n += step {

@@ -29,8 +29,8 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 		return nil
 	case raw[0] == '{':
 		var o struct {
-			Set      *flag           `json:"set"`
-			Infinite flag            `json:"infinite"`
+			Set      *truth          `json:"set"`
+			Infinite truth           `json:"infinite"`
 			Number   json.RawMessage `json:"number"`
 		}
 		if err := json.Unmarshal(raw, &o); err != nil {
@@ -103,18 +103,18 @@ func (n number) count(what string, most int64) (int, error) {
 	return int(n.value), nil
 }
 
-// flag is true, false, 1, 0, "yes", "true" or null.
-type flag bool
+// truth is true, false, 1, 0, "yes", "true" or null.
+type truth bool
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (f *flag) UnmarshalJSON(raw []byte) error {
+func (f *truth) UnmarshalJSON(raw []byte) error {
 	switch strings.ToLower(strings.Trim(string(raw), `"`)) {
 	case "true", "yes", "1":
 		*f = true
 	case "false", "no", "0", "null", "":
 		*f = false
 	default:
-		return fmt.Errorf("flag %s", raw)
+		return fmt.Errorf("truth %s", raw)
 	}
 	return nil
 }
