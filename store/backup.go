@@ -29,6 +29,9 @@ var tables = []string{
 // under its name. Conflict says that there is a file of that name.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	defer s.wrap(&err, "back up store to %s", path)
+	if path, err = filepath.Abs(path); err != nil { // an SQLite URL has no relative path
+		return err
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return segue.Errorf(segue.Conflict, "the file exists")
 	}

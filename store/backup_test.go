@@ -196,3 +196,20 @@ func overwritten(plain []byte) []byte {
 	}
 	return c
 }
+
+// A path that begins at the working folder is one as good as another.
+func TestBackupToARelativePath(t *testing.T) {
+	s := open(t, freshSQLite(t))
+	create(t, s, "c1")
+	t.Chdir(t.TempDir())
+	if err := s.Backup(t.Context(), "copy.db.gz"); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, freshSQLite(t))
+	if err := again.Restore(t.Context(), "copy.db.gz"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(contents(t, s), contents(t, again)); diff != "" {
+		t.Errorf("what is restored (-want +got):\n%s", diff)
+	}
+}

@@ -60,7 +60,7 @@ model, unless the queue is unlike all that its training saw.`,
 	flags.DurationVar(&f.maxLead, "max-lead", 0, "never submit earlier than this before the end; 0 is no cap")
 	flags.IntVar(&f.replicas, "replicas", 200, "simulated futures")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the simulated futures")
-	flags.StringVar(&f.model, "model", "", "let the trained model in this folder decide; default is the one that segue carries")
+	flags.StringVar(&f.model, "model", "", "let the trained model in this folder decide, \"default\" for the one that segue carries (without it a planner decides)")
 	flags.StringVar(&f.policy, "policy", "", "which policy of the model (default moe-dqn, or what it has)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd

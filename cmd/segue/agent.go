@@ -49,7 +49,7 @@ beside the store.`,
 	cmd.Flags().DurationVar(&f.every, "every", time.Minute, "time between two looks at the queue")
 	cmd.Flags().BoolVar(&f.background, "background", false, "go on in the background")
 	cmd.Flags().BoolVar(&f.once, "once", false, "look once, and end")
-	cmd.Flags().StringVar(&f.model, "model", "", "let the trained model in this folder decide; default is the one that segue carries")
+	cmd.Flags().StringVar(&f.model, "model", "", "let the trained model in this folder decide, \"default\" for the one that segue carries (without it a planner decides)")
 	return cmd
 }
 

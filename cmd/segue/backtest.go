@@ -78,7 +78,7 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 	flags.BoolVar(&f.noFaith, "plain-only", false, "leave out the replay with inferred caps and dependencies")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the tables in Markdown")
-	flags.StringArrayVar(&f.models, "model", nil, "add the policies of the trained model in this folder; default is the one that segue carries. May be repeated: every month is judged by the newest that had not seen it, and models of the same instant, of other seeds, side by side")
+	flags.StringArrayVar(&f.models, "model", nil, "add the policies of the trained model in this folder, \"default\" for the one that segue carries. May be repeated: every month is judged by the newest that had not seen it, and models of the same instant, of other seeds, side by side")
 	flags.StringVar(&f.report, "report", "", "write a self-contained HTML report to this file")
 	return cmd
 }

@@ -20,6 +20,8 @@ func newModelsShowCommand(f *modelsFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show what a model was trained on, what is in it and how good it was",
+		Long: `Show reads every byte of a model of the folder and shows what is known of it.
+"default" names the one that segue carries.`,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			card, err := f.card(args[0])
@@ -44,6 +46,13 @@ type modelCard struct {
 }
 
 func (f *modelsFlags) card(id string) (modelCard, error) {
+	if id == models.DefaultName {
+		m, err := models.Default()
+		if err != nil {
+			return modelCard{}, err
+		}
+		return modelCard{Entry: models.Entry{ID: id, Manifest: m.Manifest}}, nil
+	}
 	r, err := f.registry()
 	if err != nil {
 		return modelCard{}, err
