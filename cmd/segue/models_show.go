@@ -22,7 +22,7 @@ func newModelsShowCommand(f *modelsFlags) *cobra.Command {
 		Short: "Show what a model was trained on, what is in it and how good it was",
 		Long: `Show reads every byte of a model of the folder and shows what is known of it.
 "default" names the one that segue carries.`,
-		Args:  cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			card, err := f.card(args[0])
 			if err != nil {
