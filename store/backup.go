@@ -20,7 +20,7 @@ import (
 // are not among them: nobody holds one in a copy.
 var tables = []string{
 	"chains", "submissions", "links", "decisions", "outcomes",
-	"clusters", "jobs", "snapshots", "sightings",
+	"clusters", "jobs", "snapshots", "sightings", "trainings",
 }
 
 // Backup writes a copy of the store, as it is at one instant, to a new file: an

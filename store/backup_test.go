@@ -39,6 +39,9 @@ func fill(t *testing.T, s *Store) {
 	if _, err := s.RecordSnapshot(ctx, "c", segue.Snapshot{At: t0, Pending: []segue.QueuedJob{queued(8)}, Running: []segue.QueuedJob{startedAt(9, t0)}}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.BeginTraining(ctx, aTraining("1", t0)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.Acquire(ctx, "agent", "a", t0, time.Hour); err != nil {
 		t.Fatal(err)
 	}
