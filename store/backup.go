@@ -17,10 +17,11 @@ import (
 )
 
 // tables are what a backup holds, in an order in which they can be filled. Leases
-// are not among them: nobody holds one in a copy.
+// are not among them: nobody holds one in a copy. Answers that a server keeps for a
+// day are not either.
 var tables = []string{
 	"chains", "submissions", "links", "decisions", "outcomes",
-	"clusters", "jobs", "snapshots", "sightings", "trainings",
+	"clusters", "jobs", "snapshots", "sightings", "trainings", "tokens", "audit",
 }
 
 // Backup writes a copy of the store, as it is at one instant, to a new file: an

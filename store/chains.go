@@ -97,6 +97,10 @@ type ChainQuery struct {
 	States []segue.ChainState // empty: any
 	// Limit is how many at most, the latest ones; 0 is all.
 	Limit int
+	// Before, with the ID of a chain, is where the page before ended: by their
+	// time, chains from then on.
+	Before   segue.Time
+	BeforeID string
 }
 
 // Chains returns chains by their time, the latest first, without their
@@ -113,6 +117,11 @@ func (s *Store) Chains(ctx context.Context, q ChainQuery) (chains []segue.Chain,
 			names = append(names, "'"+state.String()+"'")
 		}
 		w.conditions = append(w.conditions, "state IN ("+strings.Join(names, ", ")+")")
+	}
+	if q.BeforeID != "" {
+		w.args = append(w.args, int64(q.Before), q.BeforeID)
+		n := len(w.args)
+		w.conditions = append(w.conditions, fmt.Sprintf("(created < $%d OR created = $%d AND id > $%d)", n-1, n-1, n))
 	}
 	query := `SELECT ` + chainColumns + ` FROM chains` + w.clause() + ` ORDER BY created DESC, id`
 	if q.Limit > 0 {
