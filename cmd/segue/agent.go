@@ -14,16 +14,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
-	"github.com/segue-project/segue/cmd/segue/passthrough"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
-	"github.com/segue-project/segue/schedulers/slurm"
 	"github.com/segue-project/segue/store"
 )
 
 // agentFlags are the flags of segue agent.
 type agentFlags struct {
 	where      chainStore
+	access     slurmAccess
 	every      time.Duration
 	background bool
 	model      string
@@ -46,6 +45,7 @@ beside the store.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	f.where.add(cmd.Flags())
+	f.access.add(cmd.Flags())
 	cmd.Flags().DurationVar(&f.every, "every", time.Minute, "time between two looks at the queue")
 	cmd.Flags().BoolVar(&f.background, "background", false, "go on in the background")
 	cmd.Flags().BoolVar(&f.once, "once", false, "look once, and end")
@@ -79,11 +79,10 @@ func (f *agentFlags) run(cmd *cobra.Command) error {
 func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Agent, error) {
 	now := func() segue.Time { return segue.TimeOf(time.Now()) }
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-	program, err := passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH"))
+	driver, err := f.access.driver()
 	if err != nil {
-		return nil, segue.Errorf(segue.Unavailable, "%w", err)
+		return nil, err
 	}
-	driver := slurm.New(slurm.Config{Sbatch: program})
 	cluster, err := schedulers.New(driver, schedulers.Config{
 		Now: now, Fresh: min(f.every/2, 10*time.Second), Pause: min(f.every, 10*time.Second), Log: log,
 	})
@@ -145,7 +144,7 @@ func (f *agentFlags) detach(cmd *cobra.Command) error {
 		return fmt.Errorf("start in the background: %w", err)
 	}
 	defer log.Close()
-	args := []string{"agent", "--every", f.every.String()}
+	args := append([]string{"agent", "--every", f.every.String()}, f.access.args()...)
 	if f.where.where != "" {
 		args = append(args, "--store", f.where.where)
 	}

@@ -118,14 +118,12 @@ func (d *Driver) request(ctx context.Context, method, path string, body any) (*h
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if d.cfg.User != "" {
-		req.Header.Set("X-SLURM-USER-NAME", d.cfg.User)
-	}
 	if d.cfg.Token != nil {
 		token, err := d.cfg.Token()
 		if err != nil {
 			return nil, fmt.Errorf("token: %w", err)
 		}
+		req.Header.Set("X-SLURM-USER-NAME", d.cfg.User)
 		req.Header.Set("X-SLURM-USER-TOKEN", token)
 	}
 	return req, nil

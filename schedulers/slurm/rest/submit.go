@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
@@ -106,7 +108,7 @@ func translate(s schedulers.Submission, version int) (submission, error) {
 		return submission{}, cannot("arguments of the script", fmt.Sprintf("%q", j.Arguments[0])) // slurmrestd 22.05 dies of them
 	}
 	if version >= typed {
-		job["argv"] = append([]string{j.Name}, j.Arguments...)
+		job["argv"] = append([]string{cmp.Or(sbatch.ScriptName(s.Submission), "sbatch")}, j.Arguments...)
 	}
 	environment, err := environmentOf(launch, j.Settings, dir)
 	if err != nil {
@@ -118,13 +120,15 @@ func translate(s schedulers.Submission, version int) (submission, error) {
 	}
 	script := string(s.Script)
 	if j.Line.Has("wrap") {
-		script = "#!/bin/sh\n# This script was created by sbatch --wrap.\n\n" + wrapped(j) + "\n"
+		script = "#!/bin/sh\n# This script was created by sbatch --wrap.\n\n" + j.Settings.Value("wrap") + "\n"
+	}
+	for what, text := range map[string]string{"the script": script, "the environment": strings.Join(environment, "\n"), "the arguments": strings.Join(launch.Args, "\n")} {
+		if !utf8.ValidString(text) { // JSON can say nothing else
+			return submission{}, cannot(what, "not UTF-8")
+		}
 	}
 	return submission{Script: script, Job: job}, nil
 }
-
-// wrapped returns the value of --wrap, which only the command line has.
-func wrapped(j *sbatch.Job) string { return j.Settings.Value("wrap") }
 
 // environmentOf returns the environment of the job: that of the submission, without
 // a token that expires, and the variables by which sbatch hands on the umask, the
