@@ -110,7 +110,7 @@ func translate(s schedulers.Submission, version int) (submission, error) {
 	if version >= typed {
 		job["argv"] = append([]string{cmp.Or(sbatch.ScriptName(s.Submission), "sbatch")}, j.Arguments...)
 	}
-	environment, err := environmentOf(launch, j.Settings, dir)
+	environment, err := environmentOf(launch, j.Settings)
 	if err != nil {
 		return submission{}, err
 	}
@@ -133,13 +133,13 @@ func translate(s schedulers.Submission, version int) (submission, error) {
 // environmentOf returns the environment of the job: that of the submission, without
 // a token that expires, and the variables by which sbatch hands on the umask, the
 // limits and the place of the process.
-func environmentOf(l sbatch.Launch, settings sbatch.Settings, dir string) ([]string, error) {
+func environmentOf(l sbatch.Launch, settings sbatch.Settings) ([]string, error) {
 	export := settings.Export()
 	if !export.All {
 		return nil, cannot("--export", settings["export"].Place)
 	}
 	env := slices.DeleteFunc(slices.Clone(l.Env), func(kv string) bool { return strings.HasPrefix(kv, "SLURM_JWT=") })
-	env = append(env, "SLURM_SUBMIT_DIR="+dir, fmt.Sprintf("SLURM_UMASK=%04o", l.Umask&0o777), "SLURM_PRIO_PROCESS=0")
+	env = append(env, "SLURM_SUBMIT_DIR="+l.Dir, fmt.Sprintf("SLURM_UMASK=%04o", l.Umask&0o777), "SLURM_PRIO_PROCESS=0")
 	for _, limit := range l.Limits {
 		env = append(env, "SLURM_RLIMIT_"+limit.Name+"="+strconv.FormatUint(limit.Soft, 10))
 	}

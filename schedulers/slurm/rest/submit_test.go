@@ -39,13 +39,13 @@ func TestASubmissionInTheWordsOfEachVersion(t *testing.T) {
 		"22.05": {38, `{
 			"account":"lab","comment":"mine segue:abc/2.1","cpus_per_task":"6","current_working_directory":"/home/ada/runs",
 			"environment":{"PATH":"/bin","SBATCH_QOS":"high","SEGUE_CHAIN":"abc","SEGUE_LINK":"2","SLURM_PRIO_PROCESS":"0",
-				"SLURM_RLIMIT_NOFILE":"1024","SLURM_SUBMIT_DIR":"/home/ada/runs","SLURM_UMASK":"0027"},
+				"SLURM_RLIMIT_NOFILE":"1024","SLURM_SUBMIT_DIR":"/home/ada","SLURM_UMASK":"0027"},
 			"exclude_nodes":"n[7-9]","exclusive":"exclusive","gres":"gpu:a100:4","mail_type":"END,FAIL","memory_per_node":"64G","name":"train",
 			"no_requeue":true,"nodes":"2","open_mode":"append","partition":"gpu","qos":"high","standard_output":"log-%j","tasks_per_node":"4",
 			"time_limit":"1-12:00:00"}`},
 		"23.11": {40, `{
 			"account":"lab","argv":["train.sh"],"comment":"mine segue:abc/2.1","cpus_per_task":6,"current_working_directory":"/home/ada/runs",
-			"environment":["PATH=/bin","SBATCH_QOS=high","SEGUE_CHAIN=abc","SEGUE_LINK=2","SLURM_SUBMIT_DIR=/home/ada/runs","SLURM_UMASK=0027",
+			"environment":["PATH=/bin","SBATCH_QOS=high","SEGUE_CHAIN=abc","SEGUE_LINK=2","SLURM_SUBMIT_DIR=/home/ada","SLURM_UMASK=0027",
 				"SLURM_PRIO_PROCESS=0","SLURM_RLIMIT_NOFILE=1024"],
 			"excluded_nodes":["n[7-9]"],"mail_type":["END","FAIL"],"memory_per_node":{"set":true,"infinite":false,"number":65536},
 			"minimum_cpus":48,"name":"train","nodes":"2","open_mode":["APPEND"],"partition":"gpu","qos":"high","requeue":false,"shared":["none"],
