@@ -76,6 +76,20 @@ func CollectHistory(ctx context.Context, s *store.Store, from schedulers.Histori
 	return c, s.SetAccounted(ctx, cluster, c.Until)
 }
 
+// CatchUp collects slice by slice until the history is up to date, and tells of
+// each.
+func CatchUp(ctx context.Context, s *store.Store, from schedulers.Historian, cluster string, now segue.Time, cfg HistoryConfig, told func(Collected)) error {
+	for {
+		c, err := CollectHistory(ctx, s, from, cluster, now, cfg)
+		if err != nil {
+			return err
+		}
+		if told(c); c.Until >= now {
+			return nil
+		}
+	}
+}
+
 func (c *Collected) fetch(ctx context.Context, s *store.Store, from schedulers.Historian, cluster string) error {
 	var records bytes.Buffer
 	if err := from.History(ctx, c.From, c.Until, &records); err != nil {

@@ -245,19 +245,15 @@ func collectHistory(cmd *cobra.Command, s *store.Store, back time.Duration) erro
 
 func collectUntil(cmd *cobra.Command, s *store.Store, from schedulers.Historian, cluster string, now segue.Time, cfg provisioner.HistoryConfig) error {
 	line := cli.NewProgress(cmd.ErrOrStderr(), "days asked for", int64(cfg.Back.Hours()/24)+1)
-	defer line.Done()
-	for {
-		c, err := provisioner.CollectHistory(cmd.Context(), s, from, cluster, now, cfg)
-		if err != nil {
-			return err
-		}
+	err := provisioner.CatchUp(cmd.Context(), s, from, cluster, now, cfg, func(c provisioner.Collected) {
 		line.Add(1)
 		if c.Rejected > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "segue: %d records of sacct cannot be read, the first: %s\n", c.Rejected, c.Why)
 		}
-		if c.Until >= now {
-			break
-		}
+	})
+	line.Done()
+	if err != nil {
+		return err
 	}
 	all, err := s.Histories(cmd.Context())
 	if err != nil {

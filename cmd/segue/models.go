@@ -40,19 +40,27 @@ the file (docs/models.md).`,
 
 // registry returns the models of the folder that was asked for.
 func (f *modelsFlags) registry() (*models.Registry, error) {
-	dir := f.dir
-	if dir == "" {
-		data := os.Getenv("XDG_DATA_HOME")
-		if !filepath.IsAbs(data) { // which the XDG specification wants ignored
-			home, err := os.UserHomeDir()
-			if err != nil {
-				return nil, segue.Errorf(segue.Invalid, "--dir is missing, and there is no home folder: %w", err)
-			}
-			data = filepath.Join(home, ".local", "share")
-		}
-		dir = filepath.Join(data, "segue", "models")
+	dir, err := f.folder()
+	if err != nil {
+		return nil, err
 	}
 	return models.NewRegistry(dir, func() segue.Time { return segue.TimeOf(time.Now()) }), nil
+}
+
+// folder returns the folder that was asked for, or the user's own.
+func (f *modelsFlags) folder() (string, error) {
+	if f.dir != "" {
+		return f.dir, nil
+	}
+	data := os.Getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) { // which the XDG specification wants ignored
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", segue.Errorf(segue.Invalid, "the folder of the models is missing, and there is no home folder: %w", err)
+		}
+		data = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(data, "segue", "models"), nil
 }
 
 // stateOf says in a word or two what has become of a model.

@@ -32,6 +32,7 @@ learns the queue from the cluster's own history and says when to submit.`,
 		newStatusCommand(),
 		newStoreCommand(),
 		newTraceCommand(),
+		newTrainCommand(),
 		newVersionCommand(),
 		newWhyCommand(),
 	)

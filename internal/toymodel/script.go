@@ -32,12 +32,18 @@ func Script(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		m.Drift = Drift(args[4], 0, most)
 	}
+	ts.Check(models.Write(ts.MkAbs(args[0]), Manifest(path.Base(args[0])), Files(ts, m)))
+}
+
+// Manifest returns the manifest of a model that was trained in January 2023, on 4
+// nodes, for pairs of 2 nodes and 12 hours.
+func Manifest(id string) models.Manifest {
 	day := func(d int) models.Instant {
 		return models.Instant(segue.TimeOf(time.Date(2023, time.January, d, 0, 0, 0, 0, time.UTC)))
 	}
-	ts.Check(models.Write(ts.MkAbs(args[0]), models.Manifest{
-		ID: path.Base(args[0]), Created: day(31), Version: "v0.2.0",
+	return models.Manifest{
+		ID: id, Created: day(31), Version: "v0.2.0",
 		Trace: models.Trace{SHA256: strings.Repeat("ab", 32)}, Window: models.Window{From: day(1), Until: day(31)},
 		Cluster: models.Cluster{Nodes: 4}, Pairs: []models.Pair{{Nodes: 2, LimitSeconds: 12 * 3600}}, Features: models.Features{Names: predictor.FeatureNames()},
-	}, Files(ts, m)))
+	}
 }

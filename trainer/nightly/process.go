@@ -1,0 +1,57 @@
+package nightly
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// grace is how long a training that was told to end may take to put away what is
+// finished.
+const grace = 30 * time.Second
+
+// execute runs a command as a process, its output into log. The error ends with
+// the last line that it wrote.
+func execute(ctx context.Context, argv []string, log io.Writer) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	var tail last
+	both := io.MultiWriter(log, &tail)
+	cmd.Stdout, cmd.Stderr = both, both
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrNotFound) {
+		return segue.Errorf(segue.NotFound, "%w: segue-trainer is a program of its own (`make trainer` builds it)", err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", argv[0], err, tail.line())
+	}
+	return nil
+}
+
+// last keeps the end of what is written.
+type last struct{ end []byte }
+
+func (l *last) Write(b []byte) (int, error) {
+	const most = 2000
+	l.end = append(l.end, b...)
+	l.end = l.end[max(0, len(l.end)-most):]
+	return len(b), nil
+}
+
+// line returns the last line that is not empty.
+func (l *last) line() string {
+	lines := strings.FieldsFunc(string(bytes.TrimSpace(l.end)), func(r rune) bool { return r == '\n' || r == '\r' })
+	if len(lines) == 0 {
+		return "it wrote nothing"
+	}
+	return lines[len(lines)-1]
+}
