@@ -3,6 +3,9 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -11,8 +14,11 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/internal/toymodel"
+	"github.com/segue-project/segue/models"
+	"github.com/segue-project/segue/store"
 	"github.com/segue-project/segue/traces"
 	"github.com/segue-project/segue/traces/synthetic"
+	"github.com/segue-project/segue/trainer/nightly"
 )
 
 func TestMain(m *testing.M) {
@@ -25,7 +31,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"history": history, "toymodel": toymodel.Script},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"history": history, "nightly": night, "toymodel": toymodel.Script},
 	})
 }
 
@@ -48,4 +54,37 @@ func history(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(w.Write(j))
 	}
 	ts.Check(w.Close())
+}
+
+// night trains as the schedule of segue serve does: "nightly history runs models".
+func night(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: nightly history runs models")
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ts.Defer(stop)
+	s, err := store.Open(ctx, ts.MkAbs("segue.db"), store.Config{Volatile: true})
+	ts.Check(err)
+	ts.Defer(func() { _ = s.Close() })
+	jobs, err := traces.Open(ts.MkAbs(args[0]), traces.Options{})
+	ts.Check(err)
+	defer jobs.Close()
+	_, err = s.ImportJobs(ctx, "c", jobs.All())
+	ts.Check(err)
+	end := segue.TimeOf(time.Date(2023, time.March, 16, 0, 0, 0, 0, time.UTC))
+	n, err := nightly.New(s, nightly.Config{
+		Cluster: "c", Nodes: 8, Judge: 7 * 24 * time.Hour, Back: 60 * 24 * time.Hour, Dir: ts.MkAbs(args[1]), Models: ts.MkAbs(args[2]), Holder: "one",
+		Trainer: []string{filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "segue-trainer")}, Now: func() segue.Time { return end },
+		Args:      []string{"--backfill=easy", "--pairs=2", "--pair-time=12h", "--every=24h", "--replicas=2", "--plain-only"},
+		TrainArgs: []string{"--policies=moe-dqn", "--steps=20", "--lead-step=4h", "--node-shares=1"},
+	})
+	ts.Check(err)
+	t, err := n.Now(ctx)
+	if err != nil {
+		ts.Fatalf("%v\n%s", err, ts.ReadFile(filepath.Join(args[1], t.ID, "log")))
+	}
+	entries, err := models.NewRegistry(ts.MkAbs(args[2]), func() segue.Time { return end }).Verify()
+	ts.Check(err)
+	_, err = fmt.Fprintf(ts.Stdout(), "%s at %s: %s\n%s: %d model in the folder\n", t.State, t.Step, t.Why, t.State, len(entries))
+	ts.Check(err)
 }

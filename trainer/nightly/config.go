@@ -31,8 +31,9 @@ type Config struct {
 	Jitter time.Duration
 
 	// Back is how much of the history is used; default 180 days. Judge is its end, on
-	// which the model competes and of which its training sees nothing; default 7
-	// days. A history that is shorter than three times Judge is too short.
+	// which the model competes and of which its training sees nothing; default 21
+	// days, since less than four blocks of four days is too little to promote a model
+	// by. A history that is shorter than three times Judge is too short.
 	Back, Judge time.Duration
 	// Trainer is the command that trains; default "segue-trainer". With a prefix such
 	// as "srun", "--partition=gpu", it runs as a job on the cluster itself.
@@ -79,7 +80,7 @@ func (c Config) withDefaults() Config {
 		c.Back = 180 * 24 * time.Hour
 	}
 	if c.Judge == 0 {
-		c.Judge = 7 * 24 * time.Hour
+		c.Judge = 21 * 24 * time.Hour
 	}
 	if len(c.Trainer) == 0 {
 		c.Trainer = []string{"segue-trainer"}

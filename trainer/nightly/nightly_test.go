@@ -51,7 +51,7 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(func() { _ = r.store.Close() })
 	r.history(60)
 	r.cfg = nightly.Config{
-		Cluster: "c", Nodes: 8, Jitter: -1, Dir: filepath.Join(t.TempDir(), "runs"), Models: filepath.Join(t.TempDir(), "models"), Holder: "one",
+		Cluster: "c", Nodes: 8, Jitter: -1, Judge: 7 * day, Dir: filepath.Join(t.TempDir(), "runs"), Models: filepath.Join(t.TempDir(), "models"), Holder: "one",
 		Now: func() segue.Time { return r.now }, MinFree: 1, Execute: r.execute,
 		Alert: func(_ context.Context, t store.Training) error { r.told = append(r.told, t); return nil },
 		Log:   slog.New(slog.DiscardHandler),
