@@ -68,8 +68,12 @@ func TestHistoryOfARealSlurm(t *testing.T) {
 		got = append(got, ended{j.Name, j.State.String(), j.ExitCode, j.Nodes, j.GPUs, j.Start.Known() && j.End >= j.Start})
 	}
 	want := []ended{
-		{"good|job", "COMPLETED", 0, 2, 4, true}, {"bad", "FAILED", 3, 1, 0, true}, {"stopped", "CANCELLED", 0, 1, 0, true},
-		{"tasks", "COMPLETED", 0, 1, 0, true}, {"tasks", "COMPLETED", 0, 1, 0, true}, {"tasks", "COMPLETED", 0, 1, 0, true},
+		{"good|job", "COMPLETED", 0, 2, 4, true},
+		{"bad", "FAILED", 3, 1, 0, true},
+		{"stopped", "CANCELLED", 0, 1, 0, true},
+		{"tasks", "COMPLETED", 0, 1, 0, true},
+		{"tasks", "COMPLETED", 0, 1, 0, true},
+		{"tasks", "COMPLETED", 0, 1, 0, true},
 	}
 	byName := func(a, b ended) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortStableFunc(got, byName)
