@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -25,12 +26,12 @@ func (s *Slurm) writeTokenKey() error {
 // who brings a token. It runs as root, as all of this Slurm does, which it is
 // told to bear.
 func (s *Slurm) startREST(ctx context.Context) error {
-	env := append(s.Env[:len(s.Env):len(s.Env)], "SLURMRESTD_SECURITY=disable_user_check")
+	env := append(slices.Clip(s.Env), "SLURMRESTD_SECURITY=disable_user_check")
 	argv := []string{"slurmrestd", "-f", s.Conf}
 	if !s.cfg.Accounting {
 		argv = append(argv, "-s", "openapi/v0.0.38") // without slurmdbd it does not bear the plugins for it
 	}
-	argv = argv[:len(argv):len(argv)]
+	argv = slices.Clip(argv)
 	if err := s.startIn(env, "slurmrestd", append(argv, "-a", "rest_auth/local", "unix:"+s.path("rest.socket"))...); err != nil {
 		return err
 	}

@@ -9,5 +9,6 @@
 //
 // The package never tries anything twice: schedulers.Cluster does where that is
 // safe. Start reading at driver.go, then queue.go and submit.go. What a user's
-// sbatch line means is for the folder sbatch to say.
+// sbatch line means is for the folder sbatch to say, and how Slurm spells things
+// for spelling; rest is another driver, over Slurm's REST API.
 package slurm

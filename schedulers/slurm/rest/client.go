@@ -170,9 +170,12 @@ func (c *complaint) UnmarshalJSON(raw []byte) error {
 		Code        number `json:"error_code"`
 	}
 	*c = complaint{}
-	if err := json.Unmarshal(raw, &o); err != nil {
+	if raw[0] != '{' {
 		c.Text = strings.Trim(string(raw), `"`)
 		return nil
+	}
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return err
 	}
 	c.Number = o.Number.value
 	if c.Number == 0 {
