@@ -113,7 +113,11 @@ func (d *Driver) accounted(ctx context.Context, condition, value string) (record
 		return nil, 0, err
 	}
 	// 22.05 cannot read a comma that is not escaped, which QueryEscape does.
-	got, err := d.ask(ctx, a.slurmdb("jobs/?"+condition+"="+url.QueryEscape(value)))
+	query := condition + "=" + url.QueryEscape(value)
+	if a.duplicates {
+		query += "&show_duplicates=true"
+	}
+	got, err := d.ask(ctx, a.slurmdb("jobs/?"+query))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	description = `{"openapi":"3.0.2","paths":{"/slurm/v0.0.38/jobs":{},"/slurm/v0.0.40/jobs/":{},"/slurm/v0.0.99/jobs/":{},"/slurmdb/v0.0.40/jobs/":{},"/openapi/v3":{}}}`
+	description = `{"openapi":"3.0.2","paths":{"/slurm/v0.0.38/jobs":{},"/slurm/v0.0.40/jobs/":{},"/slurm/v0.0.99/jobs/":{},"/slurmdb/v0.0.40/jobs/":{"get":{"parameters":[{"name":"step"},{"name":"show_duplicates"}]}},"/openapi/v3":{}}}`
 	pong        = `{"meta":{"slurm":{"release":"23.11.1","cluster":"alpha"}},"errors":[],"pings":[]}`
 	oneNode     = `{"errors":[],"nodes":[{"name":"n1","state":["IDLE"],"partitions":["gpu"],"gres":"gpu:4"}]}`
 	noJobs      = `{"errors":[],"jobs":[]}`
@@ -313,6 +313,28 @@ func TestTokensInTheAccounting(t *testing.T) {
 				t.Errorf("error %v, want kind %s (-want +got):\n%s", err, tt.kind, diff)
 			}
 		})
+	}
+}
+
+// Report 17: of a job that was requeued the last run counts, and the earlier ones
+// are asked for.
+func TestRunsOfARequeuedJob(t *testing.T) {
+	t.Parallel()
+	run := func(submission int, state string) string {
+		return fmt.Sprintf(`{"job_id":7,"state":{"current":[%q]},"time":{"submission":{"set":true,"number":%d}}}`, state, submission)
+	}
+	d := driver(t, says(t, map[string]http.HandlerFunc{"/slurmdb/v0.0.40/jobs/": func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "step=7%2C13_4&show_duplicates=true" {
+			t.Errorf("it was asked %q", r.URL.RawQuery)
+		}
+		_, _ = io.WriteString(w, `{"errors":[],"jobs":[`+run(10, "PREEMPTED")+`,`+run(30, "COMPLETED")+`,`+run(20, "PREEMPTED")+`]}`)
+	}}))
+	got, err := d.Status(t.Context(), []segue.JobID{{Number: 7}, {Number: 13, Sub: 4, Kind: segue.ArrayTask}})
+	want := map[segue.JobID]schedulers.Status{
+		{Number: 7}: {Life: schedulers.Ended, State: segue.Completed, Submit: segue.Seconds(30), Start: segue.NoTime, End: segue.NoTime, Restarts: 2},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 

@@ -161,8 +161,12 @@ func asMail(value string, _ int) (any, error) {
 			types = append(types, "BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT", "INVALID_DEPENDENCY")
 		case "INVALID_DEPEND":
 			types = append(types, "INVALID_DEPENDENCY")
+		case "TIME_LIMIT":
+			types = append(types, "TIME=100%")
+		case "TIME_LIMIT_50", "TIME_LIMIT_80", "TIME_LIMIT_90":
+			types = append(types, "TIME="+strings.TrimPrefix(t, "TIME_LIMIT_")+"%")
 		default:
-			types = append(types, strings.ReplaceAll(t, "TIME_LIMIT_", "TIME="))
+			types = append(types, t)
 		}
 	}
 	return types, nil
@@ -264,11 +268,11 @@ func signalled(job map[string]any, settings sbatch.Settings, version int) error 
 	if !timed {
 		seconds = "60"
 	}
-	delay, err := strconv.Atoi(seconds)
+	delay, err := strconv.ParseInt(seconds, 10, 16)
 	if err != nil || version < typed || flags != "" && flags != "B" || name == "" {
 		return cannot("--signal", setting.Place)
 	}
-	job["kill_warning_signal"], job["kill_warning_delay"] = strings.TrimPrefix(name, "SIG"), delay
+	job["kill_warning_signal"], job["kill_warning_delay"] = strings.TrimPrefix(name, "SIG"), quantity{Set: true, Number: delay}
 	if flags == "B" {
 		job["kill_warning_flags"] = []string{"BATCH_JOB"}
 	}

@@ -24,8 +24,11 @@ type api struct {
 	number  int    // 40
 	// database is true where there is an API of the accounting in the same version.
 	database bool
-	release  string // of Slurm: "22.05.8"
-	cluster  string // "" where the version does not say it
+	// duplicates is true where the accounting shows the earlier runs of a requeued
+	// job only when it is asked to.
+	duplicates bool
+	release    string // of Slurm: "22.05.8"
+	cluster    string // "" where the version does not say it
 }
 
 func (a *api) slurm(path string) string   { return "/slurm/" + a.version + "/" + path }
@@ -82,7 +85,31 @@ func (d *Driver) discover(ctx context.Context) (*api, error) {
 	if best == 0 || !plugins["slurm"][best] {
 		return nil, segue.Errorf(segue.Invalid, "slurmrestd does not speak %s of its API: it lists %d others", wanted(d.cfg.Version), len(plugins["slurm"]))
 	}
-	return &api{version: "v0.0." + strconv.Itoa(best), number: best, database: plugins["slurmdb"][best]}, nil
+	a := &api{version: "v0.0." + strconv.Itoa(best), number: best, database: plugins["slurmdb"][best]}
+	for _, path := range []string{a.slurmdb("jobs"), a.slurmdb("jobs/")} {
+		a.duplicates = a.duplicates || takes(description.Paths[path], "show_duplicates")
+	}
+	return a, nil
+}
+
+// takes reports whether the description of a path names a parameter of GET.
+func takes(path json.RawMessage, parameter string) bool {
+	var described struct {
+		Get struct {
+			Parameters []struct {
+				Name string `json:"name"`
+			} `json:"parameters"`
+		} `json:"get"`
+	}
+	if json.Unmarshal(path, &described) != nil {
+		return false
+	}
+	for _, p := range described.Get.Parameters {
+		if p.Name == parameter {
+			return true
+		}
+	}
+	return false
 }
 
 var (
