@@ -59,6 +59,9 @@ func (s *Slurm) configure() error {
 	}
 	lines = append(lines, s.cfg.Extra...)
 	if s.cfg.REST {
+		if err := s.writeTokenKey(); err != nil {
+			return err
+		}
 		lines = append(lines, s.tokens()...)
 		s.REST.Socket, s.REST.Port = "unix://"+s.path("rest.socket"), fmt.Sprintf("http://127.0.0.1:%d", ports[s.cfg.Nodes+2])
 	}

@@ -111,9 +111,6 @@ func New(ctx context.Context, dir string, cfg Config) (*Slurm, error) {
 	if err := s.configure(); err != nil {
 		return s, err
 	}
-	if err := s.writeTokenKey(); err != nil {
-		return s, err
-	}
 	return s, s.startAll(ctx)
 }
 

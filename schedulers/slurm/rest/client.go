@@ -54,6 +54,9 @@ func (d *Driver) exchange(ctx context.Context, method, path string, body any) (*
 		return nil, fmt.Errorf("slurmrestd: %s %s: %w", method, path, err)
 	}
 	a, err := read(status, payload)
+	if err != nil && status == http.StatusNotFound {
+		d.forget() // the version has gone, perhaps
+	}
 	if err == nil {
 		err = a.refusal(status)
 	}

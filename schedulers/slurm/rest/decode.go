@@ -54,8 +54,8 @@ type nodeRecord struct {
 }
 
 // decodeState reads the answers to the questions for jobs and for nodes. An error
-// is Unavailable: a list is not there. An empty list of jobs is an idle cluster; an
-// empty list of nodes is none.
+// is Unavailable: a list is not there, or nothing in it can be read. An empty list
+// of jobs is an idle cluster; an empty list of nodes is none.
 func decodeState(jobs, nodes *answer, at segue.Time) (schedulers.State, error) {
 	s := schedulers.State{At: at}
 	switch {
@@ -64,8 +64,15 @@ func decodeState(jobs, nodes *answer, at segue.Time) (schedulers.State, error) {
 	case len(nodes.Nodes) == 0:
 		return s, segue.Errorf(segue.Unavailable, "slurmrestd: an answer without nodes")
 	}
-	decodeEach(&s, jobs.Jobs, func(r *jobRecord) error { return r.add(&s) })
-	decodeEach(&s, nodes.Nodes, func(r *nodeRecord) error { return r.add(&s) })
+	unreadJobs := decodeEach(&s, jobs.Jobs, func(r *jobRecord) error { return r.add(&s) })
+	unreadNodes := decodeEach(&s, nodes.Nodes, func(r *nodeRecord) error { return r.add(&s) })
+	if len(unreadJobs) > 0 && len(unreadJobs) == len(jobs.Jobs) || len(unreadNodes) == len(nodes.Nodes) {
+		return schedulers.State{At: at}, segue.Errorf(segue.Unavailable, "slurmrestd: none of %d jobs or of %d nodes can be read: %s",
+			len(jobs.Jobs), len(nodes.Nodes), strings.Join(s.Problems, "; "))
+	}
+	for _, raw := range unreadJobs {
+		addUnread(&s, raw)
+	}
 	return s, nil
 }
 
@@ -73,8 +80,8 @@ func decodeState(jobs, nodes *answer, at segue.Time) (schedulers.State, error) {
 const maxProblems = 5
 
 // decodeEach hands out the records of a list. What cannot be read is skipped and
-// counted.
-func decodeEach[R any](s *schedulers.State, list []json.RawMessage, use func(*R) error) {
+// counted, and returned.
+func decodeEach[R any](s *schedulers.State, list []json.RawMessage, use func(*R) error) (unread []json.RawMessage) {
 	for _, raw := range list {
 		record := new(R)
 		err := json.Unmarshal(raw, record)
@@ -84,10 +91,32 @@ func decodeEach[R any](s *schedulers.State, list []json.RawMessage, use func(*R)
 		if err == nil {
 			continue
 		}
+		unread = append(unread, raw)
 		s.Skipped++
 		if len(s.Problems) < maxProblems {
 			s.Problems = append(s.Problems, fmt.Sprintf("%s: %v", spelling.Excerpt(raw), err))
 		}
+	}
+	return unread
+}
+
+// addUnread adds what is left of a job whose record cannot be read, where there is
+// its ID: that it is there, and that its state is not known. Without that it would
+// be taken for gone.
+func addUnread(s *schedulers.State, raw json.RawMessage) {
+	var r struct {
+		JobID        number `json:"job_id"`
+		ArrayJobID   number `json:"array_job_id"`
+		ArrayTaskID  number `json:"array_task_id"`
+		HetJobID     number `json:"het_job_id"`
+		HetJobOffset number `json:"het_job_offset"`
+	}
+	if json.Unmarshal(raw, &r) != nil {
+		return
+	}
+	if id, err := jobID(r.JobID, r.ArrayJobID, r.ArrayTaskID, r.HetJobID, r.HetJobOffset); err == nil {
+		q := segue.QueuedJob{ID: id, Submit: segue.NoTime, Eligible: segue.NoTime, Start: segue.NoTime}
+		s.Jobs = append(s.Jobs, schedulers.Job{QueuedJob: q, EndTime: segue.NoTime})
 	}
 }
 

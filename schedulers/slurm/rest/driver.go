@@ -81,9 +81,10 @@ type Driver struct {
 	base   string // of all addresses
 	client *http.Client
 
-	mu      sync.Mutex
-	api     *api   // nil until it is known
-	cluster string // empty until it is known
+	finding sync.Mutex // held while it is found out what to speak
+	mu      sync.Mutex // of what follows
+	api     *api       // nil until it is known
+	cluster string     // empty until it is known
 }
 
 // New returns the driver of a cluster, which it does not ask anything yet. An

@@ -100,6 +100,30 @@ func TestTheNewestVersionThatBothKnow(t *testing.T) {
 	}
 }
 
+// slurmrestd is upgraded while an agent looks.
+func TestAVersionThatGoesAway(t *testing.T) {
+	t.Parallel()
+	gone := false
+	d := driver(t, says(t, map[string]http.HandlerFunc{
+		"/openapi/v3": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, strings.ReplaceAll(description, "v0.0.40", map[bool]string{false: "v0.0.40", true: "v0.0.42"}[gone]))
+		},
+		"/slurm/v0.0.40/jobs/": func(w http.ResponseWriter, r *http.Request) {
+			if gone {
+				http.NotFound(w, r)
+				return
+			}
+			_, _ = io.WriteString(w, noJobs)
+		},
+	}))
+	for i, want := range []bool{true, false, true} {
+		gone = i > 0
+		if _, err := d.State(t.Context()); (err == nil) != want {
+			t.Errorf("question %d: %v, want an answer: %t", i+1, err, want)
+		}
+	}
+}
+
 func TestAddressesThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for _, u := range []string{"", "slurmrestd:6820", "ftp://host", "http://", "unix://relative/path", "unix://", "http://host\n"} {
@@ -136,6 +160,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"an invalid request":                   {"/jobs/": reply(400, `{"errors":[{"error":"Invalid query"}],"jobs":[]}`)},
 		"a token that has expired":             {"/jobs/": reply(401, "Authentication failure")},
 		"a user who may not":                   {"/jobs/": reply(403, "Forbidden")},
+		"jobs of which none can be read":       {"/jobs/": reply(200, `{"errors":[],"jobs":[{"id":1},{"id":2}]}`)},
+		"nodes of which none can be read":      {"/nodes/": reply(200, `{"errors":[],"nodes":[{"node":"n1"}]}`)},
 		"no nodes":                             {"/nodes/": reply(200, `{"errors":[],"nodes":[]}`)},
 		"nodes that cannot be had":             {"/nodes/": reply(503, "busy")},
 		"an answer that is too large":          {"/jobs/": reply(200, `{"jobs":[],"padding":"`+strings.Repeat("x", 5000)+`"}`)},

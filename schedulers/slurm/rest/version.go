@@ -37,10 +37,10 @@ func (a *api) slurmdb(path string) string { return "/slurmdb/" + a.version + "/"
 // speaks finds out once what to speak, by the description that slurmrestd gives of
 // itself, and whether it reaches slurmctld.
 func (d *Driver) speaks(ctx context.Context) (*api, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.api != nil {
-		return d.api, nil
+	d.finding.Lock()
+	defer d.finding.Unlock()
+	if a := d.spoken(); a != nil {
+		return a, nil
 	}
 	a, err := d.discover(ctx)
 	if err != nil {
@@ -54,8 +54,23 @@ func (d *Driver) speaks(ctx context.Context) (*api, error) {
 	if a.release == "" {
 		return nil, segue.Errorf(segue.Unavailable, "slurmrestd: the answer to a ping names no release of Slurm")
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.api = a
 	return a, nil
+}
+
+func (d *Driver) spoken() *api {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.api
+}
+
+// forget lets it be found out again what to speak.
+func (d *Driver) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.api = nil
 }
 
 func (d *Driver) discover(ctx context.Context) (*api, error) {

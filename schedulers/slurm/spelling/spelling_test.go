@@ -74,6 +74,34 @@ func TestStatesOfOneWordAndOfSeveral(t *testing.T) {
 	}
 }
 
+func TestNodesInWordsAndInSymbols(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		words           []string
+		inService, idle bool
+	}{
+		{[]string{"IDLE"}, true, true},
+		{[]string{"IDLE", "CLOUD", "DYNAMIC_NORM"}, true, true},
+		{[]string{"MIXED", "PLANNED"}, true, false},
+		{[]string{"ALLOCATED", "COMPLETING"}, true, false},
+		{[]string{"IDLE", "COMPLETING"}, true, false},
+		{[]string{"IDLE", "DRAIN"}, false, false},
+		{[]string{"DOWN+DRAIN"}, false, false},
+		{[]string{"IDLE", "MAINTENANCE", "RESERVED"}, false, false},
+		{[]string{"IDLE", "POWERED_DOWN"}, false, false},
+		{[]string{"IDLE", "REBOOT_ISSUED"}, false, false},
+		{[]string{"IDLE", "INVALID_REG"}, false, false},
+		{[]string{"FUTURE"}, false, false},
+		{[]string{"idle*"}, false, false},
+		{nil, false, false},
+	}
+	for _, tt := range tests {
+		if inService, idle := NodeState(tt.words...); inService != tt.inService || idle != tt.idle {
+			t.Errorf("%q: in service %t, idle %t; want %t, %t", tt.words, inService, idle, tt.inService, tt.idle)
+		}
+	}
+}
+
 // Some of what there is no answer to may have been done all the same, and all of
 // it is no answer.
 func TestMessages(t *testing.T) {

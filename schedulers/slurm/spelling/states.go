@@ -53,4 +53,4 @@ func NodeState(words ...string) (inService, idle bool) {
 }
 
 // outOfService are parts of the flags of nodes that take no jobs.
-var outOfService = []string{"drain", "maint", "down", "fail", "not_responding", "power"}
+var outOfService = []string{"drain", "maint", "down", "fail", "not_responding", "power", "reboot_issued", "invalid"}
