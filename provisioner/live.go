@@ -51,6 +51,7 @@ type Live struct {
 
 	jobs []segue.Job // of the window, up to read
 	read segue.Time
+	past predictor.Present // by jobs, at the instant of its snapshot
 }
 
 // NewLive returns the decider for the cluster of that name.
@@ -64,7 +65,10 @@ func (l *Live) Decide(ctx context.Context, state schedulers.State, q Question) (
 	if err := l.refresh(ctx, state.At); err != nil {
 		return segue.Decision{}, err
 	}
-	now := predictor.RecordedAt(l.jobs, state.At, 0) // for its history
+	if l.past.History == nil || l.past.Snapshot.At != state.At { // it serves all that are asked of one state
+		l.past = predictor.RecordedAt(l.jobs, state.At, 0)
+	}
+	now := l.past
 	now.Snapshot, now.Owner = state.Snapshot(q.Request.Partition), q.Request.User
 	gpus := now.Snapshot.GPUsPerNode
 	q.Request.GPUsPerNode = min(q.Request.GPUsPerNode, gpus)
@@ -90,6 +94,6 @@ func (l *Live) refresh(ctx context.Context, now segue.Time) error {
 		}
 		jobs = append(jobs, j)
 	}
-	l.jobs, l.read = jobs, now
+	l.jobs, l.read, l.past = jobs, now, predictor.Present{}
 	return nil
 }
