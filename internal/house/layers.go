@@ -29,6 +29,10 @@ func (l layer) String() string { return layerNames[l] }
 // before it. See docs/adr/0001-brains-may-import-brains.md.
 var brains = []string{"budgets", "simulator", "outcomes", "predictor", "policy", "evaluation", "reports"}
 
+// wires in the order in which they may import each other: a server runs the loops.
+// One that is not here imports none. See docs/adr/0005-a-server-above-the-loops.md.
+var wires = []string{"provisioner", "server"}
+
 // rooms is the map of the house: the layer of every folder below the root,
 // for the packages in it and under it. Some of them are not built yet.
 var rooms = map[string]layer{
@@ -47,9 +51,11 @@ var rooms = map[string]layer{
 	"gpus":       hand,
 	"api":        hand,
 	"web":        hand,
+	"config":     hand,
 
 	"provisioner": wire,
 	"trainer":     wire,
+	"server":      wire,
 
 	"cmd/internal": desk,
 
@@ -127,6 +133,8 @@ func mayImport(from, to string) string {
 		return ""
 	case fromLayer == brain:
 		return "brains import only those before them in " + strings.Join(brains, ", ")
+	case fromLayer == wire && slices.Index(wires, toRoom) >= 0 && slices.Index(wires, fromRoom) > slices.Index(wires, toRoom):
+		return ""
 	}
 	return fmt.Sprintf("a %s never imports another %s", fromLayer, toLayer)
 }

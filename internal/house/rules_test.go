@@ -44,6 +44,21 @@ func TestEveryRuleFindsItsViolation(t *testing.T) {
 			want: []string{"simulator/a.go:3: simulator imports policy: brains import only those before them in " +
 				"budgets, simulator, outcomes, predictor, policy, evaluation, reports"},
 		},
+		"a server that imports the loops": {
+			files: map[string]string{
+				"ARCHITECTURE.md":    "api policy predictor provisioner server simulator store traces cmd/segue internal/shared",
+				"provisioner/doc.go": "// Package provisioner keeps chains going.\npackage provisioner\n",
+				"server/doc.go":      "// Package server serves.\npackage server\n\nimport _ \"example.org/segue/provisioner\"\n",
+			},
+		},
+		"loops that import a server": {
+			files: map[string]string{
+				"ARCHITECTURE.md":    "api policy predictor provisioner server simulator store traces cmd/segue internal/shared",
+				"provisioner/doc.go": "// Package provisioner keeps chains going.\npackage provisioner\n\nimport _ \"example.org/segue/server\"\n",
+				"server/doc.go":      "// Package server serves.\npackage server\n",
+			},
+			want: []string{"provisioner/doc.go:4: provisioner imports server: a wire never imports another wire"},
+		},
 		"a hand that imports another hand": {
 			files: map[string]string{"traces/a.go": "package traces\n\nimport _ \"example.org/segue/store\"\n"},
 			want:  []string{"traces/a.go:3: traces imports store: a hand never imports another hand"},

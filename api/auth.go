@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// tokenFresh is how long what is known of a token serves the next requests: so
+// long a token that was revoked still works.
+const tokenFresh = 5 * time.Second
+
+// maxTokens bounds how many tokens are remembered.
+const maxTokens = 10_000
+
+// HashOf returns what is kept of a secret: its SHA-256 in hexadecimal. A secret of
+// 256 random bits needs no slower one.
+func HashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// gate tells who asks.
+type gate struct {
+	tokens Tokens
+	now    func() segue.Time
+
+	mu    sync.Mutex
+	known map[string]seenToken // by hash
+}
+
+type seenToken struct {
+	token Token
+	at    segue.Time
+}
+
+// authenticate lets a request through with its caller, or answers 401.
+func (g *gate) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, problem := g.caller(r)
+		if problem != nil {
+			problem.write(w)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(WithCaller(r.Context(), caller)))
+	})
+}
+
+func (g *gate) caller(r *http.Request) (Caller, *Problem) {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		if peer, ok := callerOf(r.Context()); ok {
+			return peer, nil
+		}
+		return Caller{}, unauthorized("send a token: Authorization: Bearer ...")
+	}
+	scheme, secret, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
+		return Caller{}, unauthorized("want Authorization: Bearer ...")
+	}
+	token, err := g.token(r.Context(), HashOf(strings.TrimSpace(secret)))
+	switch {
+	case segue.KindOf(err) == segue.NotFound:
+		return Caller{}, unauthorized("nobody knows this token")
+	case err != nil:
+		return Caller{}, problemOf(err)
+	case token.Revoked:
+		return Caller{}, unauthorized("the token was revoked")
+	case token.Expires.Known() && token.Expires <= g.now():
+		return Caller{}, unauthorized("the token expired at " + token.Expires.String())
+	}
+	return Caller{User: token.User, Scopes: token.Scopes, Via: "token " + token.ID}, nil
+}
+
+// token looks a token up, at most once in tokenFresh.
+func (g *gate) token(ctx context.Context, hash string) (Token, error) {
+	now := g.now()
+	g.mu.Lock()
+	seen, ok := g.known[hash]
+	g.mu.Unlock()
+	if ok && now.Sub(seen.at) < tokenFresh {
+		return seen.token, nil
+	}
+	token, err := g.tokens.Token(ctx, hash)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil {
+		delete(g.known, hash)
+		return Token{}, err
+	}
+	if len(g.known) >= maxTokens || g.known == nil {
+		g.known = map[string]seenToken{}
+	}
+	g.known[hash] = seenToken{token, now}
+	return token, nil
+}

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// Limits bound what requests may take. Zero fields are the defaults.
+type Limits struct {
+	// Body is how many bytes a request may have; default 1 MiB. Import is how many
+	// a history may have; default 4 GiB.
+	Body, Import int64
+	// Time is how long an answer may take; default 30 seconds. ImportTime is how
+	// long an import may; default an hour.
+	Time, ImportTime time.Duration
+	// Concurrent is how many requests are worked on at once; default 256. Beyond
+	// them the answer is 503, to be tried again in a second.
+	Concurrent int
+	// Streams is how many clients may follow the events; default 100. Imports is
+	// how many histories may come in at once; default 2.
+	Streams, Imports int
+}
+
+// WithDefaults returns the limits with the defaults of what was not asked for.
+func (l Limits) WithDefaults() Limits {
+	if l.Body == 0 {
+		l.Body = 1 << 20
+	}
+	if l.Import == 0 {
+		l.Import = 4 << 30
+	}
+	if l.Time == 0 {
+		l.Time = 30 * time.Second
+	}
+	if l.ImportTime == 0 {
+		l.ImportTime = time.Hour
+	}
+	if l.Concurrent == 0 {
+		l.Concurrent = 256
+	}
+	if l.Streams == 0 {
+		l.Streams = 100
+	}
+	if l.Imports == 0 {
+		l.Imports = 2
+	}
+	return l
+}
+
+// Validate refuses limits under which nothing could be done.
+func (l Limits) Validate() error {
+	switch {
+	case l.Body < 0 || l.Import < 0:
+		return segue.Errorf(segue.Invalid, "limits: %d bytes of a request, %d of a history; want more than 0", l.Body, l.Import)
+	case l.Time < 0 || l.ImportTime < 0:
+		return segue.Errorf(segue.Invalid, "limits: %s for an answer, %s for an import; want more than 0", l.Time, l.ImportTime)
+	case l.Concurrent < 0 || l.Streams < 0 || l.Imports < 0:
+		return segue.Errorf(segue.Invalid, "limits: %d requests, %d streams, %d imports at once; want more than 0", l.Concurrent, l.Streams, l.Imports)
+	}
+	return nil
+}
+
+// places are how many may do something at once.
+type places struct{ taken chan struct{} }
+
+func newPlaces(n int) places { return places{make(chan struct{}, n)} }
+
+// enter takes a place if there is one; leave gives it back.
+func (p places) enter() (leave func(), ok bool) {
+	select {
+	case p.taken <- struct{}{}:
+		return func() { <-p.taken }, true
+	default:
+		return nil, false
+	}
+}
+
+// tooMany is the answer where there is no place.
+func tooMany(detail string) *Problem {
+	p := overloaded.problem(detail)
+	p.retryAfter = 1
+	return p
+}
+
+// bound lets as many requests through as may be worked on at once, for as long as
+// an answer may take. What lasts, streams and imports, has places of its own.
+func (a *API) bound(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		limits := a.limits.Load()
+		places, most, what := limits.requests, limits.Time, "requests"
+		switch {
+		case r.URL.Path == eventsPath:
+			places, most, what = limits.streams, 0, "streams of events"
+		case strings.HasPrefix(r.URL.Path, "/v1/histories/") && strings.HasSuffix(r.URL.Path, "/import"):
+			places, most, what = limits.imports, limits.ImportTime, "imports"
+		}
+		leave, ok := places.enter()
+		if !ok {
+			a.metrics.shed.Inc()
+			tooMany("too many " + what + " at once").write(w)
+			return
+		}
+		defer leave()
+		ctx := context.WithValue(r.Context(), limitsKey{}, limits)
+		if most > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, most)
+			defer cancel()
+			a.deadline(w, most)
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// deadline keeps a client that reads or writes no more from holding its place.
+func (a *API) deadline(w http.ResponseWriter, most time.Duration) {
+	at := a.cfg.Now().Add(most).Std()
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(at) // a test's recorder has none
+	_ = c.SetWriteDeadline(at.Add(settling))
+}
+
+// limitsKey is where a request carries the limits under which it came in.
+type limitsKey struct{}
+
+// tooLarge returns the problem of a body that is larger than allowed, or the error
+// as it is.
+func tooLarge(err error) error {
+	if over, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &Problem{
+			Type: "urn:segue:problem:too-large", Title: "The request is too large", Status: http.StatusRequestEntityTooLarge,
+			Detail: fmt.Sprintf("want at most %d bytes", over.Limit),
+		}
+	}
+	return err
+}
+
+// inForce are limits with the places that they make.
+type inForce struct {
+	Limits
+	requests, streams, imports places
+}
+
+func enforce(l Limits) *inForce {
+	l = l.WithDefaults()
+	return &inForce{Limits: l, requests: newPlaces(l.Concurrent), streams: newPlaces(l.Streams), imports: newPlaces(l.Imports)}
+}
+
+// SetLimits changes the limits for the requests to come.
+func (a *API) SetLimits(l Limits) error {
+	if err := l.Validate(); err != nil {
+		return err
+	}
+	a.limits.Store(enforce(l))
+	return nil
+}

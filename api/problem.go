@@ -1,0 +1,122 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/segue-project/segue"
+)
+
+// Problem is an error as a client sees it: the problem details of RFC 9457.
+type Problem struct { //nolint:errname // it is what the standard calls it
+	Type   string   `json:"type" doc:"What sort of problem it is: stable, for programs." example:"urn:segue:problem:not-found"`
+	Title  string   `json:"title" doc:"The sort of problem in words."`
+	Status int      `json:"status" doc:"The status of the answer."`
+	Detail string   `json:"detail,omitempty" doc:"What is wrong this time, and what is allowed."`
+	Errors []Detail `json:"errors,omitempty" doc:"The places in the request that are wrong."`
+	// retryAfter, in seconds, is when to try again.
+	retryAfter int
+}
+
+// Detail is one place of a request that is wrong.
+type Detail struct {
+	Location string `json:"location,omitempty" example:"body.nodes"`
+	Message  string `json:"message"`
+}
+
+// sort is a sort of problem.
+type sort struct {
+	name, title string
+	status      int
+}
+
+// The sorts of problems. The first ones are the kinds of the root package.
+var (
+	sorts = map[segue.Kind]sort{
+		segue.Invalid:     {"invalid", "The request makes no sense", http.StatusUnprocessableEntity},
+		segue.NotFound:    {"not-found", "There is no such thing", http.StatusNotFound},
+		segue.Conflict:    {"conflict", "It is there already, or has changed meanwhile", http.StatusConflict},
+		segue.Unavailable: {"unavailable", "It cannot be said now; try again", http.StatusServiceUnavailable},
+		segue.Corrupt:     {"corrupt", "Stored data is damaged", http.StatusInternalServerError},
+		segue.Other:       {"internal", "The server failed", http.StatusInternalServerError},
+	}
+	noCaller   = sort{"unauthorized", "The caller is not known", http.StatusUnauthorized}
+	notAllowed = sort{"forbidden", "The caller may not do this", http.StatusForbidden}
+	overloaded = sort{"overloaded", "The server has too much to do; try again", http.StatusServiceUnavailable}
+)
+
+func (s sort) problem(detail string) *Problem {
+	return &Problem{Type: "urn:segue:problem:" + s.name, Title: s.title, Status: s.status, Detail: detail}
+}
+
+// Error returns what is wrong.
+func (p *Problem) Error() string { return p.Title + ": " + p.Detail }
+
+// GetStatus implements huma.StatusError.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType implements huma's filter of content types.
+func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+// GetHeaders implements huma.HeadersError.
+func (p *Problem) GetHeaders() http.Header {
+	h := http.Header{}
+	if p.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="segue"`)
+	}
+	return h
+}
+
+// write answers a request with the problem.
+func (p *Problem) write(w http.ResponseWriter) {
+	maps.Copy(w.Header(), p.GetHeaders())
+	w.Header().Set("Content-Type", p.ContentType(""))
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // whoever asked has gone
+}
+
+// problemOf returns the problem that an error is to a client. What has no kind is
+// not for its eyes.
+func problemOf(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	kind := segue.KindOf(err)
+	p := sorts[kind].problem(err.Error())
+	switch kind {
+	case segue.Other:
+		p.Detail = "see the server's log"
+	case segue.Unavailable:
+		p.retryAfter = 5
+	}
+	return p
+}
+
+func unauthorized(detail string) *Problem { return noCaller.problem(detail) }
+func forbidden(detail string) *Problem    { return notAllowed.problem(detail) }
+
+// huma asks for its errors here.
+func init() {
+	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
+		p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: message}
+		if status == http.StatusUnprocessableEntity {
+			p = sorts[segue.Invalid].problem(message)
+		}
+		for _, err := range errs {
+			if d, ok := err.(huma.ErrorDetailer); ok {
+				p.Errors = append(p.Errors, Detail{d.ErrorDetail().Location, d.ErrorDetail().Message})
+			} else if err != nil {
+				p.Errors = append(p.Errors, Detail{Message: err.Error()})
+			}
+		}
+		return p
+	}
+}

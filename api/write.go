@@ -1,0 +1,183 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/segue-project/segue"
+)
+
+// keyHeader names a write, so that it is done once however often it is asked for.
+const keyHeader = "Idempotency-Key"
+
+// maxAnswer is how much of an answer is kept: writes answer with little.
+const maxAnswer = 64 << 10
+
+// settling is how long noting what became of a write may take, after whoever
+// asked has gone.
+const settling = 5 * time.Second
+
+// AuditLine is a line of the audit log.
+type AuditLine struct {
+	ID     string
+	At     segue.Time
+	User   string
+	Via    string
+	Action string
+	Object string
+	Status int // of HTTP; 0: begun, and nobody knows how it ended
+	Detail string
+}
+
+// addWrite registers an operation that changes something: it leaves a line in the
+// audit log, and with an Idempotency-Key it is done once.
+func addWrite[I, O any](a *API, scope Scope, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+	op.Description += "\n\nEvery call leaves a line in the audit log. With the header `" + keyHeader +
+		"` it is done once: for a day the same key of the same user gets the same answer."
+	op.Parameters = append(op.Parameters, &huma.Param{
+		Name: keyHeader, In: "header", Description: "A name of the caller's for this write, such as a UUID.",
+		Schema: &huma.Schema{Type: "string", MinLength: new(1), MaxLength: new(200)},
+	})
+	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity)
+	op.Middlewares = append(op.Middlewares, a.once, a.audited)
+	add(a, scope, op, do)
+}
+
+// once answers a write that was answered before with the same answer.
+func (a *API) once(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	key := r.Header.Get(keyHeader)
+	if key == "" {
+		next(ctx)
+		return
+	}
+	caller, _ := callerOf(r.Context())
+	claim := Answer{Owner: caller.User, Key: key, Fingerprint: fingerprint(r)}
+	known, mine, err := a.services.Answers.Claim(r.Context(), claim)
+	switch {
+	case len(key) > 200:
+		sorts[segue.Invalid].problem(keyHeader + ": want at most 200 characters").write(w)
+	case err != nil:
+		a.told(ctx.Operation().OperationID, err).write(w)
+	case !mine:
+		replay(w, known, claim.Fingerprint)
+	default:
+		rec := &recorder{ResponseWriter: w, keep: maxAnswer}
+		next(humago.NewContext(ctx.Operation(), r, rec))
+		a.settle(r.Context(), claim, rec)
+	}
+}
+
+// settle keeps the answer, unless the server failed: then the write may be tried
+// again.
+func (a *API) settle(ctx context.Context, claim Answer, rec *recorder) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
+	defer cancel()
+	var err error
+	if rec.code() >= http.StatusInternalServerError {
+		err = a.services.Answers.Drop(ctx, claim.Owner, claim.Key)
+	} else {
+		claim.Status, claim.Kind, claim.Body = rec.code(), rec.Header().Get("Content-Type"), rec.body.Bytes()
+		err = a.services.Answers.Keep(ctx, claim)
+	}
+	if err != nil {
+		a.cfg.Log.Warn("answer is not kept", "error", err)
+	}
+}
+
+func replay(w http.ResponseWriter, known Answer, fingerprint string) {
+	switch {
+	case known.Fingerprint != fingerprint:
+		sorts[segue.Invalid].problem("this " + keyHeader + " was used for another request").write(w)
+	case known.Status == 0:
+		sorts[segue.Conflict].problem("a request with this " + keyHeader + " is being worked on").write(w)
+	default:
+		w.Header().Set("Content-Type", known.Kind)
+		w.Header().Set("Idempotency-Replayed", "true")
+		w.WriteHeader(known.Status)
+		_, _ = w.Write(known.Body)
+	}
+}
+
+// fingerprint tells requests apart by what they ask for. Of a body only its length
+// counts: it may be a history of gigabytes.
+func fingerprint(r *http.Request) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", r.Method, r.URL.RequestURI(), r.ContentLength))
+	return hex.EncodeToString(sum[:])
+}
+
+// audited notes a write in the audit log before it is made, and afterwards how it
+// ended. Without the first it is not made.
+func (a *API) audited(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	caller, _ := callerOf(r.Context())
+	line := AuditLine{
+		ID: a.cfg.NewID(), At: a.cfg.Now(), User: caller.User, Via: caller.Via,
+		Action: ctx.Operation().OperationID, Object: r.PathValue("id") + r.PathValue("cluster"),
+	}
+	if err := a.services.Auditor.Begin(r.Context(), line); err != nil {
+		a.told(line.Action, err).write(w)
+		return
+	}
+	rec := &recorder{ResponseWriter: w, keep: maxAnswer}
+	next(humago.NewContext(ctx.Operation(), r, rec))
+	end, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), settling)
+	defer cancel()
+	var p Problem
+	if rec.code() >= http.StatusBadRequest {
+		_ = json.Unmarshal(rec.body.Bytes(), &p) // one that is cut off has no detail
+	}
+	if err := a.services.Auditor.End(end, line.ID, rec.code(), p.Detail); err != nil {
+		a.cfg.Log.Warn("audit log lacks how a write ended", "id", line.ID, "status", rec.code(), "error", err)
+	}
+}
+
+type (
+	auditInput struct {
+		Page
+	}
+	auditOutput struct {
+		Body struct {
+			Lines []auditLine `json:"lines"`
+			Next  string      `json:"next,omitempty" doc:"Where the next page begins: its cursor. Missing on the last page."`
+		}
+	}
+	auditLine struct {
+		ID     string `json:"id"`
+		At     string `json:"at" format:"date-time"`
+		User   string `json:"user"`
+		Via    string `json:"via" doc:"How the user was known: a token's ID, the socket, the command line."`
+		Action string `json:"action" example:"pause-chain"`
+		Object string `json:"object" example:"k3v9q2"`
+		Status int    `json:"status" doc:"How it ended, as a status of HTTP; 0 where the server died meanwhile."`
+		Detail string `json:"detail,omitempty"`
+	}
+)
+
+func (a *API) listAudit(ctx context.Context, in *auditInput) (*auditOutput, error) {
+	before, id, err := in.cursor()
+	if err != nil {
+		return nil, err
+	}
+	lines, err := a.services.Auditor.Lines(ctx, before, id, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	out := &auditOutput{}
+	out.Body.Lines = []auditLine{}
+	for _, l := range lines {
+		out.Body.Lines = append(out.Body.Lines, auditLine{l.ID, l.At.String(), l.User, l.Via, l.Action, l.Object, l.Status, l.Detail})
+	}
+	if n := len(lines); n == in.Limit {
+		out.Body.Next = cursorOf(lines[n-1].At, lines[n-1].ID)
+	}
+	return out, nil
+}

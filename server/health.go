@@ -1,0 +1,81 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/store"
+)
+
+// healthFresh is how long a look serves everybody who asks: anyone may.
+const healthFresh = time.Second
+
+// patience is how long the store may take to answer before it counts as gone.
+const patience = 2 * time.Second
+
+// health looks at what a server stands on.
+type health struct {
+	store   *store.Store
+	cluster *schedulers.Cluster
+	loops   *loops
+	now     func() segue.Time
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	looked segue.Time
+	checks []api.Check
+}
+
+// Checks implements api.Health.
+func (h *health) Checks(ctx context.Context) []api.Check {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := h.now(); h.checks == nil || now.Sub(h.looked) >= healthFresh {
+		h.checks, h.looked = []api.Check{h.database(ctx), h.scheduler(), h.leadership()}, now
+	}
+	return h.checks
+}
+
+func (h *health) database(ctx context.Context) api.Check {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	c := api.Check{Name: "store", OK: true, State: "answers", Needed: true}
+	if err := h.store.Ping(ctx); err != nil {
+		h.log.Warn("store does not answer", "error", err)
+		c.OK, c.State = false, "does not answer"
+	}
+	return c
+}
+
+func (h *health) scheduler() api.Check {
+	c := api.Check{Name: "scheduler", OK: true, State: "none"}
+	if h.loops == nil {
+		return c
+	}
+	switch at, err := h.loops.watched.last(); {
+	case !at.Known():
+		c.State = "not asked yet"
+	case err != nil:
+		c.OK, c.State = false, "does not answer"
+	default:
+		c.State = "answers"
+	}
+	return c
+}
+
+func (h *health) leadership() api.Check {
+	c := api.Check{Name: "loops", OK: true, State: "none: there is no scheduler"}
+	if h.loops != nil {
+		c.State, c.OK = h.loops.state(h.now())
+	}
+	return c
+}
+
+// alive reports whether the server does what a restart could mend: the loops do not
+// hang. A store or a scheduler that is gone comes back by itself.
+func (h *health) alive() bool { return h.leadership().OK }

@@ -1,0 +1,224 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
+	"github.com/segue-project/segue/provisioner"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/store"
+)
+
+// Config says how a server works. Now and Holder are required.
+type Config struct {
+	Now    func() segue.Time
+	Holder string // unique to the process: host, process ID, a random word
+	// Version is the program's.
+	Version string
+	// User is whose process this is. One that is not root keeps only its own chains
+	// going, since it can submit for nobody else.
+	User string
+	Root bool
+	// Operators are users who may do everything on the Unix socket, beside the
+	// server's own and root.
+	Operators []string
+	Limits    api.Limits
+	// Driver talks to the scheduler; nil where there is none: then nothing is
+	// submitted, and advice is about the latest moment of the history.
+	Driver schedulers.Driver
+	// Every is the time between two rounds of the leader. Another server takes over
+	// within four of them; default 3 seconds.
+	Every time.Duration
+	// Collect and Account are as in provisioner.AgentConfig.
+	Collect, Account time.Duration
+	// Exists, ReadyFile and TakeOver are as in provisioner.ChainsConfig and
+	// provisioner.AgentConfig. Exists is required with a Driver.
+	Exists    func(path string) bool
+	ReadyFile func(chain string, link int) string
+	TakeOver  func(ctx context.Context, s *store.Store) error
+	// Model is asked to decide; nil lets a planner. Registry is the folder of the
+	// models that are listed; empty for none.
+	Model    *provisioner.Trained
+	Registry string
+	// Advice says how long an advice is remembered.
+	Advice AdviceConfig
+	// Grace is how long requests may take to end once the server is told to;
+	// default 10 seconds.
+	Grace time.Duration
+	Log   *slog.Logger // default slog.Default()
+}
+
+func (c Config) withDefaults() Config {
+	if c.Every == 0 {
+		c.Every = 3 * time.Second
+	}
+	if c.Grace == 0 {
+		c.Grace = 10 * time.Second
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.Now == nil || c.Holder == "" || c.User == "":
+		return segue.Errorf(segue.Invalid, "server: Now, Holder and User are required")
+	case c.Driver != nil && c.Exists == nil:
+		return segue.Errorf(segue.Invalid, "server: Exists is required with a Driver")
+	case c.Every < time.Millisecond:
+		return segue.Errorf(segue.Invalid, "server: a round every %s, want at least 1ms", c.Every)
+	}
+	return c.Advice.withDefaults().validate()
+}
+
+// Server is a server on a store, which its caller closes after it.
+type Server struct {
+	cfg     Config
+	store   *store.Store
+	cluster *schedulers.Cluster // nil where there is no scheduler
+	api     *api.API
+	feed    *api.Feed
+	advisor *advisor
+	models  *catalogue
+	loops   *loops // nil without a scheduler
+	peers   *peers
+	health  *health
+}
+
+// New builds a server, which does nothing before Run.
+func New(s *store.Store, cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	srv := &Server{cfg: cfg, store: s, feed: api.NewFeed(), peers: newPeers(cfg)}
+	if cfg.Driver != nil {
+		var err error
+		srv.cluster, err = schedulers.New(cfg.Driver, schedulers.Config{
+			Now: cfg.Now, Fresh: stateFresh, Pause: min(cfg.Every, 10*time.Second), Log: cfg.Log,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	srv.advisor = newAdvisor(s, srv.cluster, cfg)
+	srv.models = &catalogue{dir: cfg.Registry, now: cfg.Now}
+	srv.models.use(cfg.Model)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if srv.cluster != nil {
+		loops, err := newLoops(s, srv.cluster, srv.advisor, cfg)
+		if err != nil {
+			return nil, err
+		}
+		srv.loops = loops
+	}
+	srv.health = &health{store: s, cluster: srv.cluster, loops: srv.loops, now: cfg.Now, log: cfg.Log}
+	registry.MustRegister(srv.gauges(cfg.Version)...)
+	var err error
+	srv.api, err = api.New(api.Services{
+		Advisor: srv.advisor, Chains: chains{s}, Histories: histories{s, srv.advisor}, Models: srv.models,
+		Tokens: tokens{s}, Auditor: auditor{s}, Answers: answers{s, cfg.Now}, Health: srv.health, Feed: srv.feed,
+	}, api.Config{
+		Now: cfg.Now, NewID: func() string { return newID(cfg.Now()) }, Limits: cfg.Limits,
+		Metrics: registry, Log: cfg.Log,
+	})
+	return srv, err
+}
+
+// newID returns a name that nobody has, which sorts by time.
+func newID(now segue.Time) string {
+	return fmt.Sprintf("%016x%s", int64(now), strings.ToLower(rand.Text()[:8]))
+}
+
+// Handler returns what answers requests, for tests and other listeners.
+func (s *Server) Handler() http.Handler { return s.api }
+
+// Run answers on the listeners, which it closes, and works, until ctx ends. Then it
+// takes no more connections, ends the requests that there are, and gives the lease
+// back, so that another server leads at once.
+func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
+	web := &http.Server{
+		Handler: s.api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ConnContext: s.peers.connContext, ErrorLog: slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug),
+	}
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var work sync.WaitGroup
+	for _, loop := range s.background() {
+		work.Go(func() { loop(working) })
+	}
+	failed := make(chan error, len(listeners))
+	for _, l := range listeners {
+		work.Go(func() {
+			if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("answer on %s: %w", l.Addr(), err)
+			}
+		})
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	s.feed.Close() // streams would not end by themselves
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Grace)
+	defer cancel()
+	if shutdown := web.Shutdown(ending); shutdown != nil {
+		s.cfg.Log.Warn("requests did not end in time", "error", shutdown)
+		_ = web.Close() // they are lost
+	}
+	stop()
+	work.Wait()
+	return err
+}
+
+// background are the loops of a server.
+func (s *Server) background() []func(context.Context) {
+	all := []func(context.Context){s.advisor.run, s.watch, s.housekeeping}
+	if s.loops != nil {
+		all = append(all, s.loops.run)
+	}
+	return all
+}
+
+// housekeeping forgets answers to writes that nobody may ask for any more.
+func (s *Server) housekeeping(ctx context.Context) {
+	for {
+		if err := s.store.ForgetAnswers(ctx, s.cfg.Now().Add(-answersKept)); err != nil && ctx.Err() == nil {
+			s.cfg.Log.Warn("old answers are not forgotten", "error", err)
+		}
+		if schedulers.Sleep(ctx, time.Hour) != nil {
+			return
+		}
+	}
+}
+
+// Reload changes what can be changed while the server works.
+func (s *Server) Reload(limits api.Limits, operators []string, model *provisioner.Trained) error {
+	if err := s.api.SetLimits(limits); err != nil {
+		return err
+	}
+	s.peers.setOperators(operators)
+	s.advisor.use(model)
+	s.models.use(model)
+	return nil
+}
+
+// Alive reports whether a watchdog may let the process live.
+func (s *Server) Alive(context.Context) bool { return s.health.alive() }
