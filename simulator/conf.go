@@ -21,6 +21,7 @@ type conf struct {
 	window, res   int64
 	endGrid       int64 // of the ends of running jobs, in plans of SlurmBackfill
 	requeueDelay  int64
+	cleanUp       int64
 }
 
 func newConf(cfg Config) (*conf, error) {
@@ -30,6 +31,7 @@ func newConf(cfg Config) (*conf, error) {
 	}
 	c := &conf{
 		Config: cfg, outages: outageTimeline(cfg.Outages), requeueDelay: cfg.RequeueDelay.Microseconds(),
+		cleanUp:   cfg.CleanUp.Microseconds(),
 		mainEvery: cfg.Slurm.MainInterval.Microseconds(), cycleEvery: cfg.Slurm.CycleInterval.Microseconds(),
 		backfillEvery: cfg.Slurm.BackfillInterval.Microseconds(),
 		window:        cfg.Slurm.Window.Microseconds(), res: cfg.Slurm.Resolution.Microseconds(),

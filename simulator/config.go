@@ -23,6 +23,10 @@ type Config struct {
 	// without limits.
 	QOS     []QOS
 	Outages []Outage
+	// CleanUp is how long the nodes of a job that has ended cannot be used (Slurm's
+	// completing state). The scheduler knows that they will be idle then. With
+	// NoBackfill and SlurmBackfill only, and neither with outages nor preemption.
+	CleanUp time.Duration
 	// RequeueDelay is how long a preempted or failed job waits before it is
 	// eligible again; 0 means at once. Slurm's default is 2 minutes.
 	RequeueDelay time.Duration

@@ -42,6 +42,16 @@ func auditNodes(s *Sim, p *pool) error {
 	if count != p.running.len() {
 		return fmt.Errorf("%d running jobs, says %d", count, p.running.len())
 	}
+	for _, c := range s.cleaning {
+		if c.pool != p.index {
+			continue
+		}
+		busy += c.nodes
+		for k := c.places; k != noPlace; k = p.shared.places[k].next {
+			gpus[p.shared.places[k].slot] += c.gpus
+			jobs[p.shared.places[k].slot]++
+		}
+	}
 	for i, n := range p.shared.slots {
 		busy += min(n.jobs, 1)
 		if n.jobs != jobs[i] || (n.jobs > 0 && n.free != p.gpus-gpus[i]) {
@@ -76,7 +86,12 @@ func auditFuture(s *Sim, p *pool) error {
 	want.reset(noTime, 0)
 	for r := range p.running.all() {
 		if r.nodes > 0 {
-			want.release(ceilTo(r.est, s.conf.res), r.nodes)
+			want.change(ceilTo(r.est, s.conf.endGrid), r.nodes)
+		}
+	}
+	for _, c := range s.cleaning {
+		if c.pool == p.index && c.nodes > 0 {
+			want.change(ceilTo(c.at, s.conf.endGrid), c.nodes)
 		}
 	}
 	if got, want := flat(&p.future), flat(&want); got != want {

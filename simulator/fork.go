@@ -14,6 +14,7 @@ func (s *Sim) Fork(into *Sim) *Sim {
 	d.outage, d.cancel, d.calcAt, d.passAt = s.outage, s.cancel, s.calcAt, s.passAt
 	d.record, d.observer = nil, nil
 	d.ends = append(d.ends[:0], s.ends...)
+	d.cleaning = append(d.cleaning[:0], s.cleaning...)
 	d.extra = append(d.extra[:0], s.extra...)
 	d.inject = append(d.inject[:0], s.inject...)
 	d.releases = append(d.releases[:0], s.releases...)

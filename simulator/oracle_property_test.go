@@ -37,6 +37,7 @@ func TestEveryStartAgreesWithANaiveSimulator(t *testing.T) {
 					Pools:    []simulator.Pool{{Name: "batch", Nodes: rapid.IntRange(1, 8).Draw(t, "nodes")}},
 					Backfill: backfill, Slurm: drawSlurm(t),
 				}
+				cfg.CleanUp = drawCleanUp(t, cfg)
 				cfg.Slurm.MainInterval = time.Minute
 				cfg.Slurm.BackfillInterval = max(cfg.Slurm.BackfillInterval, time.Minute)
 				cfg.Slurm.Resolution = max(cfg.Slurm.Resolution, time.Minute)

@@ -63,12 +63,13 @@ func (o *oracle) slot(j oracleJob, plan []oracleJob) int64 {
 // next point of the grid, and running jobs too unless they are rounded outward.
 func (o *oracle) unplanned(t int64, plan []oracleJob) int64 {
 	free := o.nodes
-	for _, j := range o.jobs {
-		end := j.start + j.limit
-		if !o.slurm.outward {
+	for i := range o.jobs {
+		j := &o.jobs[i]
+		end := o.idle(j)
+		if !o.slurm.outward && end > o.now {
 			end = o.ceil(end)
 		}
-		if j.start != unknown && j.end == unknown && t < end {
+		if j.start != unknown && t < end {
 			free -= j.nodes
 		}
 	}

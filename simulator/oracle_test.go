@@ -13,6 +13,7 @@ import (
 // ticks. It is the peer of the tests and of the benchmark.
 type oracle struct {
 	nodes    int64
+	cleanUp  int64
 	backfill simulator.Backfill
 	slurm    oracleSlurm
 	jobs     []oracleJob
@@ -38,7 +39,7 @@ type oracleJob struct {
 const unknown = int64(-1)
 
 func newOracle(cfg simulator.Config, jobs []simulator.Job, tick time.Duration) *oracle {
-	o := &oracle{nodes: int64(cfg.Pools[0].Nodes), backfill: cfg.Backfill}
+	o := &oracle{nodes: int64(cfg.Pools[0].Nodes), cleanUp: int64(cfg.CleanUp / tick), backfill: cfg.Backfill}
 	for i := range jobs {
 		j := &jobs[i]
 		o.jobs = append(o.jobs, oracleJob{
@@ -77,6 +78,7 @@ func (o *oracle) over() bool {
 func (o *oracle) finish() {
 	for i := range o.jobs {
 		j := &o.jobs[i]
+		o.changed = o.changed || (j.end != unknown && j.end+o.cleanUp == o.now)
 		if j.start == unknown || j.end != unknown || j.start+j.run != o.now {
 			continue
 		}
@@ -149,11 +151,20 @@ func (o *oracle) free(t int64) int64 {
 	free := o.nodes
 	for i := range o.jobs {
 		j := &o.jobs[i]
-		if j.start != unknown && j.end == unknown && t < j.start+j.limit {
+		if j.start != unknown && t < o.idle(j) {
 			free -= j.nodes
 		}
 	}
 	return free
+}
+
+// idle returns when the nodes of a job that has started can be used again, as far
+// as is known now.
+func (o *oracle) idle(j *oracleJob) int64 {
+	if j.end == unknown {
+		return j.start + j.limit
+	}
+	return j.end + o.cleanUp
 }
 
 // shadow returns when the head of the queue can start at the latest.

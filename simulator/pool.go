@@ -86,7 +86,7 @@ func (s *Sim) start(p *pool, ref Ref, slots []int32) {
 		p.free -= j.nodes
 	}
 	p.running.insert(r)
-	s.foresee(p, &r, r.nodes)
+	s.foresee(p, r.est, r.nodes)
 	s.ends.push(ending{end: after(s.now, s.runOf(ref, j)), est: r.est, ref: ref, pool: p.index})
 	if s.conf.caps {
 		s.users.started(j)
@@ -133,25 +133,37 @@ func (s *Sim) ended(ref Ref, start int64, good bool) {
 	s.leave(j)
 }
 
-// foresee notes in p.future that a job gives nodes back at the end of its limit.
-func (s *Sim) foresee(p *pool, r *running, nodes int32) {
+// foresee notes in p.future that nodes come free at an instant, as far as the
+// scheduler knows.
+func (s *Sim) foresee(p *pool, at int64, nodes int32) {
 	if s.conf.Backfill == SlurmBackfill && nodes != 0 {
-		p.future.change(ceilTo(r.est, s.conf.endGrid), nodes)
+		p.future.change(ceilTo(at, s.conf.endGrid), nodes)
 	}
 }
 
 func (s *Sim) startOf(r *running) int64 { return r.est - s.job(r.ref).limit }
 
+// vacate frees the nodes of a job, and returns how many are wholly free now.
+func (p *pool) vacate(nodes, places, gpus int32) (freed int32) {
+	freed = nodes
+	if places != noPlace {
+		freed = p.shared.release(places, gpus)
+	}
+	p.free += freed
+	return freed
+}
+
 // release gives back the nodes of a job that has been taken out of p.running, and
 // returns how many have come wholly free.
 func (s *Sim) release(p *pool, r *running) int32 {
-	s.foresee(p, r, -r.nodes)
+	s.foresee(p, r.est, -r.nodes)
 	j := s.job(r.ref)
-	freed := r.nodes
-	if r.places != noPlace {
-		freed = p.shared.release(r.places, j.gpus)
+	freed := int32(0)
+	if s.conf.cleanUp > 0 {
+		s.clean(p, r, j.gpus)
+	} else {
+		freed = p.vacate(r.nodes, r.places, j.gpus)
 	}
-	p.free += freed
 	s.charge(j, s.startOf(r))
 	s.touch(p)
 	if s.conf.caps {

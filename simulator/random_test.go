@@ -52,7 +52,21 @@ func cluster(t *rapid.T, backfill simulator.Backfill, events simulator.Events) s
 		}
 		cfg.Outages = append(cfg.Outages, drawOutages(t, p, cfg.Pools[p].Nodes)...)
 	}
+	if cfg.CleanUp = drawCleanUp(t, cfg); cfg.CleanUp > 0 {
+		cfg.Outages = nil
+		for i := range cfg.Partitions {
+			cfg.Partitions[i].Preempt = simulator.PreemptOff
+		}
+	}
 	return cfg
+}
+
+// drawCleanUp draws a time to clean up for the rules that know it.
+func drawCleanUp(t *rapid.T, cfg simulator.Config) time.Duration {
+	if cfg.Events == simulator.PerEvent || cfg.Backfill == simulator.EASY || cfg.Backfill == simulator.Conservative {
+		return 0
+	}
+	return time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "clean-up")) * time.Minute
 }
 
 func drawEvents(t *rapid.T, backfill simulator.Backfill) simulator.Events {

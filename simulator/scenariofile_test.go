@@ -81,6 +81,8 @@ func (s *scenario) read(words []string) {
 		s.cfg.Events = simulator.PerEvent
 	case "requeue-delay":
 		s.cfg.RequeueDelay = s.duration(words[0])
+	case "clean-up":
+		s.cfg.CleanUp = s.duration(words[0])
 	case "want":
 		s.want[words[0]] = strings.Join(words[1:], " ")
 	case "slurm", "priority", "limits":
@@ -102,7 +104,7 @@ func (s *scenario) setting(verb string, f *fields) {
 		s.cfg.Slurm = simulator.SlurmParameters{
 			MainInterval: f.duration("main"), CycleInterval: f.duration("cycle"), BackfillInterval: f.duration("interval"), Window: f.duration("window"),
 			Resolution: f.duration("resolution"), MaxJobTest: f.int("tests"), MaxJobUser: f.int("user-tests"),
-			QueueDepth: f.int("depth"),
+			QueueDepth: f.int("depth"), RoundOutward: f.int("outward") == 1,
 		}
 	case "priority":
 		s.cfg.Order.Multifactor = &simulator.Multifactor{

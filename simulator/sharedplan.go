@@ -36,18 +36,27 @@ func (f *plan) buildShared(s *Sim, p *pool, res int64, without []running) {
 // collect lists what the running jobs will give back, in order.
 func (f *plan) collect(s *Sim, p *pool, res int64, without []running) {
 	f.releases = f.releases[:0]
+	give := func(at int64, nodes, places, gpus int32) {
+		at = max(ceilTo(at, res), s.now)
+		if places == noPlace {
+			f.releases = append(f.releases, release{at: at, n: nodes, slot: newNode})
+		}
+		for i := places; i != noPlace; i = p.shared.places[i].next {
+			f.releases = append(f.releases, release{at: at, n: gpus, slot: p.shared.places[i].slot})
+		}
+	}
 	for r := range p.running.all() {
-		if slices.Contains(without, *r) {
-			continue
+		if !slices.Contains(without, *r) {
+			give(r.est, r.nodes, r.places, s.job(r.ref).gpus)
 		}
-		at := max(ceilTo(r.est, res), s.now)
-		if r.places == noPlace {
-			f.releases = append(f.releases, release{at: at, n: r.nodes, slot: newNode})
-			continue
+	}
+	for _, c := range s.cleaning {
+		if c.pool == p.index {
+			give(c.at, c.nodes, c.places, c.gpus)
 		}
-		for i := r.places; i != noPlace; i = p.shared.places[i].next {
-			f.releases = append(f.releases, release{at: at, n: s.job(r.ref).gpus, slot: p.shared.places[i].slot})
-		}
+	}
+	if len(s.cleaning) > 0 {
+		f.sortReleases()
 	}
 }
 

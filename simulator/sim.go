@@ -24,8 +24,9 @@ type Sim struct {
 	releases []arrival  // submitted jobs whose moment is known, by time
 	held     []heldJob  // submitted jobs that wait for others, by submission
 	gone     []departure
-	chained  bool  // a job of extra depends on one of the table
-	deferred []Ref // over MaxSubmittedJobs, by submission
+	chained  bool       // a job of extra depends on one of the table
+	cleaning []cleaning // by the instant at which they are idle
+	deferred []Ref      // over MaxSubmittedJobs, by submission
 	drains   []drain
 	users    userCounts
 	usage    usage
@@ -144,6 +145,9 @@ func (s *Sim) nextEvent() int64 {
 	if len(s.ends) > 0 {
 		t = s.ends[0].end
 	}
+	if len(s.cleaning) > 0 {
+		t = min(t, s.cleaning[0].at)
+	}
 	if !s.cut && s.arrived < len(s.table.order) {
 		t = min(t, s.table.jobs[s.table.order[s.arrived]].submit)
 	}
@@ -170,6 +174,9 @@ func (s *Sim) instant(t int64) {
 	} else {
 		for len(s.ends) > 0 && s.ends[0].end <= t {
 			s.finish(s.ends.pop())
+		}
+		for len(s.cleaning) > 0 && s.cleaning[0].at <= t {
+			s.cleaned()
 		}
 		s.rareEvents()
 		for s.arriveNext() {

@@ -43,6 +43,10 @@ func (c Config) validate() error {
 		return badConfig("Events is %d, want 0 to %d", c.Events, PerEvent)
 	case c.Events == PerEvent && (c.Backfill == SlurmBackfill || len(c.Outages) > 0 || c.preempts()):
 		return badConfig("Events is PerEvent, which knows neither Slurm's passes, nor outages, nor preemption")
+	case c.CleanUp < 0 || c.CleanUp > longest:
+		return badConfig("CleanUp is %s, want 0 to %s", c.CleanUp, longest)
+	case c.CleanUp > 0 && (c.Backfill == EASY || c.Backfill == Conservative || c.Events == PerEvent || len(c.Outages) > 0 || c.preempts()):
+		return badConfig("CleanUp is known to Slurm's passes and to those strictly in order only, and neither with outages, nor preemption, nor PerEvent")
 	case c.RequeueDelay < 0 || c.RequeueDelay > longest:
 		return badConfig("RequeueDelay is %s, want 0 to %s", c.RequeueDelay, longest)
 	}

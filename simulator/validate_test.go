@@ -16,10 +16,14 @@ func TestImpossibleClustersAndJobsAreRefusedByName(t *testing.T) {
 		change func(*simulator.Config, *simulator.Job)
 		want   string // in the message
 	}{
-		"no pool":                {func(c *simulator.Config, _ *simulator.Job) { c.Pools = nil }, "Pools is empty"},
-		"pool without nodes":     {func(c *simulator.Config, _ *simulator.Job) { c.Pools[0].Nodes = 0 }, "Pools[0].Nodes is 0"},
-		"partition of no pool":   {func(c *simulator.Config, _ *simulator.Job) { c.Partitions = []simulator.Partition{{Pool: 1}} }, "Partitions[0].Pool is 1"},
-		"negative limit":         {func(c *simulator.Config, _ *simulator.Job) { c.Limits.MaxNodes = -1 }, "negative limit"},
+		"no pool":              {func(c *simulator.Config, _ *simulator.Job) { c.Pools = nil }, "Pools is empty"},
+		"pool without nodes":   {func(c *simulator.Config, _ *simulator.Job) { c.Pools[0].Nodes = 0 }, "Pools[0].Nodes is 0"},
+		"partition of no pool": {func(c *simulator.Config, _ *simulator.Job) { c.Partitions = []simulator.Partition{{Pool: 1}} }, "Partitions[0].Pool is 1"},
+		"negative limit":       {func(c *simulator.Config, _ *simulator.Job) { c.Limits.MaxNodes = -1 }, "negative limit"},
+		"negative clean-up":    {func(c *simulator.Config, _ *simulator.Job) { c.CleanUp = -1 }, "CleanUp"},
+		"clean-up under EASY": {func(c *simulator.Config, _ *simulator.Job) {
+			c.CleanUp, c.Backfill = time.Minute, simulator.EASY
+		}, "CleanUp"},
 		"negative requeue delay": {func(c *simulator.Config, _ *simulator.Job) { c.RequeueDelay = -1 }, "RequeueDelay"},
 		"endless outage backwards": {func(c *simulator.Config, _ *simulator.Job) {
 			c.Outages = []simulator.Outage{{Nodes: 1, From: 5, Until: 5}}

@@ -88,6 +88,7 @@ type Scheduler struct {
 	window     time.Duration
 	resolution time.Duration
 	outward    bool
+	cleanUp    time.Duration
 	tests      int
 }
 
@@ -102,6 +103,7 @@ func (f *Scheduler) Add(flags *pflag.FlagSet, nodes, nodesUsage string) {
 	flags.DurationVar(&f.window, "bf-window", p.Window, "slurm: how far ahead backfill reserves")
 	flags.DurationVar(&f.resolution, "bf-resolution", p.Resolution, "slurm: grid of backfill's reservations")
 	flags.BoolVar(&f.outward, "bf-round-outward", false, "slurm: round reservations at both ends, and not the ends of running jobs, as a real Slurm does")
+	flags.DurationVar(&f.cleanUp, "clean-up", 0, "none and slurm: how long the nodes of a job that has ended cannot be used")
 	flags.IntVar(&f.tests, "bf-max-job-test", p.MaxJobTest, "slurm: jobs tested in a backfill pass")
 }
 
@@ -119,7 +121,7 @@ func (f *Scheduler) Config() (simulator.Config, error) {
 	}
 	cfg := simulator.Config{
 		Pools: []simulator.Pool{{Name: "batch", Nodes: f.Nodes}}, Backfill: backfill,
-		Limits: simulator.Limits{MaxRunningJobs: f.perUser},
+		Limits: simulator.Limits{MaxRunningJobs: f.perUser}, CleanUp: f.cleanUp,
 	}
 	if backfill == simulator.SlurmBackfill {
 		cfg.Order = simulator.PublishedOrder()
