@@ -162,9 +162,6 @@ func (c *Cluster) Submit(ctx context.Context, s Submission) (Submitted, error) {
 	return Submitted{}, segue.Errorf(segue.Unavailable, "submit %s: no job was made: %v", s.Token, err)
 }
 
-// skew is how far the clocks of this machine and the scheduler's may be apart.
-const skew = 10 * time.Minute
-
 // Resolve tells whether a submission with the token, made at the instant since,
 // made a job. It is sure of either answer; when it cannot be, the error wraps
 // ErrAmbiguous.
@@ -192,7 +189,7 @@ func (c *Cluster) Resolve(ctx context.Context, token string, since segue.Time) (
 func (c *Cluster) find(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	return c.driver.FindByToken(ctx, token, since.Add(-skew))
+	return c.driver.FindByToken(ctx, token, since)
 }
 
 // Status returns what is known of the jobs: one entry for each. The state of the

@@ -27,7 +27,7 @@ type Driver interface {
 	Submit(ctx context.Context, s Submission) (Submitted, error)
 	// FindByToken returns the jobs that carry the token, ended ones too where the
 	// scheduler remembers them. It is complete for jobs that were submitted from
-	// the instant since on, or it fails.
+	// the instant since on, by the clock of this machine, or it fails.
 	FindByToken(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error)
 	// Status returns what the accounting, a second source, knows of jobs that State
 	// does not show, by their ID. One that is not in the answer is not known to it.
@@ -52,6 +52,9 @@ type Historian interface {
 	// read.
 	History(ctx context.Context, from, until segue.Time, w io.Writer) error
 }
+
+// Skew is how far the clocks of this machine and the scheduler's may be apart.
+const Skew = 10 * time.Minute
 
 // Capabilities says what a scheduler can do. What is false or 0 is not there.
 type Capabilities struct {

@@ -119,7 +119,7 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 		return nil, nil
 	}
 	out, err := d.run(ctx, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--format=JobID,Comment,SubmitLine",
-		"--starttime="+since.Std().UTC().Format("2006-01-02T15:04:05"))
+		"--starttime="+sacctTime(since.Add(-schedulers.Skew)))
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,10 @@ type Config struct {
 	Run Runner
 	// Now is the time; default the system's.
 	Now func() segue.Time
+	// NodesFresh is how long the answer of sinfo serves, while squeue is asked every
+	// time: each costs slurmctld two RPCs, and nodes seldom change. Default one
+	// minute; negative asks every time.
+	NodesFresh time.Duration
 }
 
 // Driver is a Slurm cluster. It implements schedulers.Driver.
@@ -39,6 +43,7 @@ type Driver struct {
 	mu     sync.Mutex
 	caps   *schedulers.Capabilities
 	config map[string]string // of slurmctld, with caps
+	nodes  schedulers.State  // what sinfo showed, and when
 }
 
 // New returns the driver of a cluster, which it does not ask anything yet.
@@ -54,6 +59,9 @@ func New(cfg Config) *Driver {
 	}
 	if cfg.Now == nil {
 		cfg.Now = func() segue.Time { return segue.TimeOf(time.Now()) }
+	}
+	if cfg.NodesFresh == 0 {
+		cfg.NodesFresh = time.Minute
 	}
 	return &Driver{cfg: cfg}
 }

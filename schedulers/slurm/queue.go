@@ -40,27 +40,47 @@ func format(fields []string) string {
 	return b.String()
 }
 
-// State asks squeue and sinfo, one question each. Jobs that have ended and are
-// still remembered are in it too, with their state.
+// State asks squeue, and sinfo when what it said last is older than
+// Config.NodesFresh. Jobs that have ended and are still remembered are in it too,
+// with their state.
 func (d *Driver) State(ctx context.Context) (schedulers.State, error) {
 	s := schedulers.State{At: d.cfg.Now()}
 	jobs, err := d.run(ctx, "squeue", "--noheader", "--array", "--all", "--states=all", "--Format="+format(queueFields))
 	if err != nil {
 		return s, err
 	}
-	nodes, err := d.run(ctx, "sinfo", "--noheader", "--Node", "--all", "--Format="+format(nodeFields))
+	nodes, err := d.showNodes(ctx, s.At)
 	if err != nil {
 		return s, err
 	}
 	if err := records(jobs, len(queueFields), &s, func(f []string) error { return addJob(&s, f) }); err != nil {
 		return s, fmt.Errorf("squeue: %w", err)
 	}
-	if err := records(nodes, len(nodeFields), &s, func(f []string) error { return addNode(&s, f) }); err != nil {
+	s.Nodes = nodes.Nodes
+	s.Skipped += nodes.Skipped
+	s.Problems = append(s.Problems, nodes.Problems...)
+	return s, nil
+}
+
+// showNodes returns a state of nodes only, which nobody may change.
+func (d *Driver) showNodes(ctx context.Context, now segue.Time) (schedulers.State, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.nodes.Nodes) > 0 && now.Sub(d.nodes.At).Abs() < d.cfg.NodesFresh {
+		return d.nodes, nil
+	}
+	s := schedulers.State{At: now}
+	out, err := d.run(ctx, "sinfo", "--noheader", "--Node", "--all", "--Format="+format(nodeFields))
+	if err != nil {
+		return s, err
+	}
+	if err := records(out, len(nodeFields), &s, func(f []string) error { return addNode(&s, f) }); err != nil {
 		return s, fmt.Errorf("sinfo: %w", err)
 	}
 	if len(s.Nodes) == 0 {
-		return s, segue.Errorf(segue.Unavailable, "sinfo shows no node: %s", spelling.Excerpt(nodes))
+		return s, segue.Errorf(segue.Unavailable, "sinfo shows no node: %s", spelling.Excerpt(out))
 	}
+	d.nodes = s
 	return s, nil
 }
 

@@ -2,6 +2,9 @@ package slurm_test
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,5 +51,42 @@ func TestConformance(t *testing.T) {
 				Driver: d, Nodes: 2, CoarseLimits: true, Job: job(t, s, t.TempDir()), Pass: func(d time.Duration) { <-time.After(d) },
 			})
 		})
+	}
+}
+
+// A look at the queue costs slurmctld two RPCs, by its own count, and the nodes two
+// more once a minute.
+func TestWhatAStateCosts(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		return // it takes a real Slurm
+	}
+	s := slurmtest.Start(t, slurmtest.Config{Nodes: 2})
+	d := slurm.New(slurm.Config{Env: s.Env})
+	if out, err := s.Command(t.Context(), "sdiag", "--reset").CombinedOutput(); err != nil {
+		t.Fatalf("sdiag: %v: %s", err, out)
+	}
+	const looks = 10
+	for range looks {
+		if _, err := d.State(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := s.Command(t.Context(), "sdiag").CombinedOutput()
+	if err != nil {
+		t.Fatalf("sdiag: %v: %s", err, out)
+	}
+	_, byType, _ := strings.Cut(string(out), "by message type")
+	byType, _, _ = strings.Cut(byType, "by user")
+	cost := 0
+	for _, m := range regexp.MustCompile(`REQUEST_(?:JOB|NODE|PARTITION)_INFO\s.*?count:(\d+)`).FindAllStringSubmatch(byType, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost += n
+	}
+	if cost != 2*looks+2 {
+		t.Errorf("%d looks cost %d RPCs, want two each and two for the nodes:\n%s", looks, cost, byType)
 	}
 }

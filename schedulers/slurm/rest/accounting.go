@@ -167,7 +167,7 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 	case !caps.Accounting:
 		return nil, nil
 	}
-	records, skipped, err := d.accounted(ctx, "start_time", "uts"+strconv.FormatInt(since.Std().Unix(), 10))
+	records, skipped, err := d.accounted(ctx, "start_time", "uts"+strconv.FormatInt(since.Add(-schedulers.Skew).Std().Unix(), 10))
 	if err != nil {
 		return nil, err
 	}
