@@ -99,14 +99,14 @@ func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Age
 			return nil, err
 		}
 		return provisioner.NewChains(under, cluster, provisioner.ChainsConfig{
-			Now: now, Decider: provisioner.NewLive(under, caps.Cluster, provisioner.LiveConfig{By: by}),
-			Exists: exists, ReadyFile: readyFile, User: userName(), Every: f.every, DecideEvery: max(f.every, time.Minute), Log: log,
+			Now: now, Decider: provisioner.NewLive(under, caps.Cluster, provisioner.LiveConfig{By: by, Refresh: min(15*f.every, 15*time.Minute)}),
+			Exists: exists, ReadyFile: readyFile, User: userName(), Every: f.every, DecideEvery: max(f.every, min(5*f.every, time.Minute)), Log: log,
 		})
 	}
 	host, _ := os.Hostname()
 	return provisioner.NewAgent(s, cluster, chains, provisioner.AgentConfig{
 		Now: now, Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), Lease: "agent of " + userName(),
-		Every: f.every, TakeOver: takeOver, Log: log,
+		Every: f.every, Collect: min(5*f.every, 5*time.Minute), TakeOver: takeOver, Log: log,
 	})
 }
 

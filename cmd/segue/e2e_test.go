@@ -67,6 +67,9 @@ func TestChainsOnARealSlurm(t *testing.T) {
 	r.tells("logs", "segue-1", fmt.Sprintf("%s %d", chains[0], how.links)) // what its last link wrote
 	r.tells("why", "segue-1", fmt.Sprintf("about link %d", how.links))
 	r.tells("status", "adopted", "is done")
+	if why, err := r.command(t.Context(), r.segue, "why", "segue-1"); err == nil {
+		t.Logf("segue why segue-1:\n%s", why)
+	}
 }
 
 // tells wants a command about a chain to print a text.
@@ -81,7 +84,7 @@ func (r *rig) tells(command, chain, want string) {
 // adopt makes a job that sbatch has submitted the first link of a chain.
 func (r *rig) adopt(name string) {
 	r.t.Helper()
-	args := []string{"-J", name, "--nodes=1", "--gres=gpu:4", "--time=1", "-o/dev/null", "--wrap=exec sleep 600"}
+	args := []string{"-J", name, "--nodes=1", "--gres=gpu:1", "--time=1", "-o/dev/null", "--wrap=exec sleep 600"}
 	job, err := r.command(r.t.Context(), "sbatch", append([]string{"--parsable"}, args...)...)
 	if err != nil {
 		r.t.Fatalf("sbatch: %v", err)
@@ -114,7 +117,11 @@ func newRig(t *testing.T, how endToEnd) *rig {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", r.segue, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build segue: %v\n%s", err, out)
 	}
-	r.slurm = slurmtest.Start(t, slurmtest.Config{Accounting: true})
+	// A dependent job grows no older while it waits for its predecessor: that is
+	// Slurm's default, and what makes chains of afterany wait.
+	r.slurm = slurmtest.Start(t, slurmtest.Config{Accounting: true, Extra: []string{
+		"PriorityType=priority/multifactor", "PriorityWeightAge=1000000", "PriorityMaxAge=0-01:00", "PriorityCalcPeriod=1",
+	}})
 	r.env = append(slices.Clone(r.slurm.Env), "XDG_STATE_HOME="+filepath.Join(r.dir, "state"), "DATABASE_URL=")
 	return r
 }
@@ -131,7 +138,7 @@ func (r *rig) command(ctx context.Context, name string, args ...string) (string,
 func (r *rig) submit(name string) string {
 	r.t.Helper()
 	script := filepath.Join(r.dir, name+".sh")
-	text := fmt.Sprintf("#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:4 --time=1 -o %s/%%x-%%j.out\n#SEGUE --chain --links %d\necho \"$SEGUE_CHAIN $SEGUE_LINK\"\nexec sleep 600\n",
+	text := fmt.Sprintf("#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:1 --time=1 -o %s/%%x-%%j.out\n#SEGUE --chain --links %d\necho \"$SEGUE_CHAIN $SEGUE_LINK\"\nexec sleep 600\n",
 		r.dir, r.how.links)
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		r.t.Fatal(err)
@@ -157,7 +164,7 @@ func (r *rig) submit(name string) string {
 // twins submits all links at once, as people do without Segue.
 func (r *rig) twins(name, dependency string) {
 	r.t.Helper()
-	args := []string{"--parsable", "--nodes=1", "--gres=gpu:4", "--time=1", "-o/dev/null", "-J", name}
+	args := []string{"--parsable", "--nodes=1", "--gres=gpu:1", "--time=1", "-o/dev/null", "-J", name}
 	job := ""
 	for range r.how.links {
 		more := []string{"--wrap=exec sleep 600"}
@@ -172,14 +179,21 @@ func (r *rig) twins(name, dependency string) {
 	}
 }
 
-// load keeps the cluster busy with other people's jobs.
+// gpus is how many GPUs the cluster has.
+const gpus = 8 * 4
+
+// load brings other people's jobs: a burst, and then a little more than what the
+// chains leave of the cluster, so that there is a queue.
 func (r *rig) load(ctx context.Context) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for ctx.Err() == nil {
-		nodes, seconds := 1+rng.IntN(3), 10+rng.IntN(60)
-		_, _ = r.command(ctx, "sbatch", "-J", "load", "-o/dev/null", "--nodes="+strconv.Itoa(nodes), "--gres=gpu:4", "--time=2",
+	share := 1.05 * float64(gpus-3*r.how.chains)
+	for i := 0; ctx.Err() == nil; i++ {
+		wide, seconds := 1+rng.IntN(4), 10+rng.IntN(60)
+		_, _ = r.command(ctx, "sbatch", "--uid=nobody", "--chdir=/", "-J", "load", "-o/dev/null", "--nodes=1", fmt.Sprintf("--ntasks=%d", wide), fmt.Sprintf("--gres=gpu:%d", wide), "--time=2",
 			fmt.Sprintf("--wrap=sleep %d", seconds)) // which fails while slurmctld is down
-		pause(ctx, time.Duration(float64(nodes*seconds)/5*rng.ExpFloat64()*float64(time.Second)))
+		if i >= gpus/2 {
+			pause(ctx, time.Duration(float64(wide*seconds)/share*rng.ExpFloat64()*float64(time.Second)))
+		}
 	}
 }
 
