@@ -65,13 +65,13 @@ func readSlurmRecord(tb testing.TB, from io.Reader) slurmRecord {
 }
 
 // replay returns when the simulator starts each job of the record, in seconds, given
-// what the scheduler was given, and how long each really ran; its nodes come free
-// cleanUp later. All is moved by phase seconds against the grid of the passes.
-func (r slurmRecord) replay(tb testing.TB, cfg simulator.Config, cleanUp time.Duration, phase int64) []int64 {
+// what the scheduler was given, and how long each really ran. All is moved by phase
+// seconds against the grid of the passes.
+func (r slurmRecord) replay(tb testing.TB, cfg simulator.Config, phase int64) []int64 {
 	tb.Helper()
 	jobs := make([]simulator.Job, len(r))
 	for i := range r {
-		jobs[i] = r[i].simulated(cleanUp)
+		jobs[i] = r[i].simulated()
 		jobs[i].Submit = jobs[i].Submit.Add(seconds(phase))
 		jobs[i].Begin = jobs[i].Begin.Add(seconds(phase))
 	}
@@ -91,8 +91,8 @@ func (r slurmRecord) replay(tb testing.TB, cfg simulator.Config, cleanUp time.Du
 
 // simulated returns the job for the simulator. A limit that the real job outran
 // (Slurm looks at limits twice a minute) is as long as the run.
-func (j *slurmJob) simulated(cleanUp time.Duration) simulator.Job {
-	run := seconds(j.end-j.start) + cleanUp
+func (j *slurmJob) simulated() simulator.Job {
+	run := seconds(j.end - j.start)
 	submit := segue.Seconds(j.submit)
 	return simulator.Job{
 		Submit: submit, Begin: submit.Add(batchDelay), Run: run, Limit: max(seconds(j.limit), run), Nodes: j.nodes, GPUsPerNode: j.gpus,
