@@ -3,7 +3,7 @@
 // HTML reports. Values come in, bytes come out; equal values give equal bytes.
 //
 // A [Figure] is a struct of plain data: [Frontier], [OutcomeCurve], [Timeline],
-// [Cluster], [Dots], [Distribution], [Calibration], [Lines]. It draws itself at a
+// [Cluster], [Dots], [Distribution], [Calibration], [Lines], [Band]. It draws itself at a
 // given width, so that a page can carry one drawing for a desk and one for a phone,
 // and lists its numbers as a [Table] for those who cannot see the drawing or
 // want to copy them. [Standalone] makes a file of a figure. [Backtest] is the

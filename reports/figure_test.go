@@ -35,6 +35,15 @@ func figures(tb testing.TB) map[string]reports.Figure {
 		"distribution": *waits(),
 		"calibration":  *quantiles(),
 		"lines":        course(),
+		"band":         hoursToCome(),
+	}
+}
+
+// hoursToCome is a wait over the hours to come, one of which is not known.
+func hoursToCome() reports.Band {
+	return reports.Band{
+		Title: "Waits of 4 nodes", X: "submitted after", Y: "wait, h", Range: "80 % of waits",
+		At: []float64{0, 1, 2, 6}, Lo: []float64{0.5, math.NaN(), 0.25, 0}, Mid: []float64{2, 2, 1.5, 0.5}, Hi: []float64{6, 5, 4, 1},
 	}
 }
 
@@ -305,7 +314,7 @@ func (h hostile) numbers() []float64 {
 
 func (h hostile) figure() reports.Figure {
 	title := h.text()
-	switch rapid.IntRange(0, 7).Draw(h.t, "figure") {
+	switch rapid.IntRange(0, 8).Draw(h.t, "figure") {
 	case 0:
 		f := reports.Frontier{Title: title, MaxOverlap: h.number()}
 		for range h.count() {
@@ -366,6 +375,11 @@ func (h hostile) figure() reports.Figure {
 			f.Panels = append(f.Panels, p)
 		}
 		return f
+	case 7:
+		return reports.Band{
+			Title: title, X: h.text(), Y: h.text(), Range: h.text(), Look: h.look(),
+			At: h.numbers(), Lo: h.numbers(), Mid: h.numbers(), Hi: h.numbers(),
+		}
 	default:
 		f := reports.Calibration{Title: title}
 		for range h.count() {

@@ -43,6 +43,10 @@ const figureStyle = `
 .gap{--s:var(--gap)}.overlap{--s:var(--overlap)}.run{--s:var(--run)}.queue{--s:var(--queue)}.out{--s:var(--out)}
 `
 
+// Style is the style sheet of drawings, for pages that are not of this package:
+// the colours, for light and dark surroundings, and what the classes look like.
+func Style() string { return theme + figureStyle }
+
 // seriesColours is the number of different series colours.
 const seriesColours = 7
 
