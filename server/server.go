@@ -56,7 +56,7 @@ type Config struct {
 	// Advice says how long an advice is remembered.
 	Advice AdviceConfig
 	// Grace is how long requests may take to end once the server is told to;
-	// default 10 seconds.
+	// default 4 seconds.
 	Grace time.Duration
 	Log   *slog.Logger // default slog.Default()
 }
@@ -66,7 +66,7 @@ func (c Config) withDefaults() Config {
 		c.Every = 3 * time.Second
 	}
 	if c.Grace == 0 {
-		c.Grace = 10 * time.Second
+		c.Grace = 4 * time.Second
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

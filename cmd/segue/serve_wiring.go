@@ -1,0 +1,105 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
+	"github.com/segue-project/segue/cmd/internal/cli"
+	"github.com/segue-project/segue/cmd/segue/passthrough"
+	"github.com/segue-project/segue/config"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/slurm"
+	"github.com/segue-project/segue/server"
+)
+
+// serverConfig returns what a configuration means for a server.
+func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
+	model, err := server.OpenModel(c.Model)
+	if err != nil {
+		return server.Config{}, err
+	}
+	if c.Models == "" {
+		c.Models, err = (&modelsFlags{}).folder()
+		if err != nil {
+			c.Models = "" // nobody's home: there are none
+		}
+	}
+	host, _ := os.Hostname()
+	cfg := server.Config{
+		Now:    func() segue.Time { return segue.TimeOf(time.Now()) },
+		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), Version: cli.Version(),
+		User: userName(), Root: os.Geteuid() == 0, Operators: c.Operators, Limits: limitsOf(c), Every: c.Every.Std(),
+		Collect: c.History.Collect.Std(), Account: c.History.Account.Std(), Exists: exists, Model: model, Registry: c.Models,
+		Advice: server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},
+		Log:    log,
+	}
+	if cfg.Driver, err = driverOf(c.Cluster, log); err != nil {
+		return server.Config{}, err
+	}
+	if !cfg.Root {
+		cfg.ReadyFile, cfg.TakeOver = readyFile, takeOver
+	}
+	return cfg, nil
+}
+
+// driverOf returns the Slurm of a configuration, nil where there is none.
+func driverOf(c config.Cluster, log *slog.Logger) (schedulers.Driver, error) {
+	if c.Scheduler == "none" {
+		return nil, nil
+	}
+	program := c.Sbatch
+	if program == "" {
+		found, err := passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH"))
+		switch {
+		case err != nil && c.Scheduler == "slurm":
+			return nil, segue.Errorf(segue.Unavailable, "cluster.scheduler is slurm: %w", err)
+		case err != nil:
+			log.Warn("there is no Slurm: nothing is submitted, and advice is about the end of the history", "error", err)
+			return nil, nil
+		}
+		program = found
+	}
+	env := os.Environ()
+	for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
+		env = append(env, name+"="+c.Environment[name])
+	}
+	return slurm.New(slurm.Config{Sbatch: program, Env: env}), nil
+}
+
+func limitsOf(c config.Config) api.Limits {
+	l := c.Limits
+	return api.Limits{
+		Body: int64(l.Body), Import: int64(l.Import), Time: l.Time.Std(), ImportTime: l.ImportTime.Std(),
+		Concurrent: l.Concurrent, Streams: l.Streams, Imports: l.Imports,
+	}
+}
+
+func levelOf(c config.Config) slog.Level {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // it is checked; without one it is info
+	return level
+}
+
+// fixed returns the names of the settings that differ and count only after a
+// restart.
+func fixed(was, is config.Config) []string {
+	was.Limits, was.Operators, was.Model, was.LogLevel = is.Limits, is.Operators, is.Model, is.LogLevel
+	var names []string
+	a, b := reflect.ValueOf(was), reflect.ValueOf(is)
+	for i := range a.NumField() {
+		if !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("yaml"), ",")
+			names = append(names, name)
+		}
+	}
+	return names
+}

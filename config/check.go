@@ -1,0 +1,82 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // a static binary on a bare machine has no zone files
+)
+
+// wrong is a value that makes no sense.
+type wrong struct {
+	path []string
+	text string
+}
+
+// check returns what makes no sense, though each value can be read.
+func (c *Config) check() []wrong {
+	var all []wrong
+	refuse := func(path, format string, args ...any) {
+		all = append(all, wrong{strings.Split(path, "."), fmt.Sprintf(format, args...)})
+	}
+	if c.Listen != "" {
+		if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+			refuse("listen", "found %q: want HOST:PORT, such as 127.0.0.1:7411", c.Listen)
+		}
+	}
+	if (c.TLS.Certificate == "") != (c.TLS.Key == "") {
+		refuse("tls", "want certificate and key, or neither")
+	}
+	if c.DatabaseURL != "" && !isPostgres(c.DatabaseURL) {
+		refuse("database_url", "want postgres://...; without it the server keeps a file in data") // it may hold a password
+	}
+	oneOf := func(path, value string, allowed ...string) {
+		if value != "" && !slices.Contains(allowed, value) {
+			refuse(path, "found %q: want one of %s", value, strings.Join(allowed, ", "))
+		}
+	}
+	oneOf("cluster.scheduler", c.Cluster.Scheduler, "auto", "slurm", "none")
+	oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
+	for path, n := range map[string]int{
+		"limits.concurrent": c.Limits.Concurrent, "limits.streams": c.Limits.Streams, "limits.imports": c.Limits.Imports,
+		"advice.replicas": c.Advice.Replicas, "training.keep": c.Training.Keep,
+	} {
+		if n < 0 {
+			refuse(path, "found %d: want 1 or more", n)
+		}
+	}
+	if c.Advice.Stale != 0 && c.Advice.Stale < c.Advice.Fresh {
+		refuse("advice.stale", "found %s: want no less than fresh, which is %s", c.Advice.Stale, c.Advice.Fresh)
+	}
+	if c.Every != 0 && c.Every.Std() < time.Second {
+		refuse("every", "found %s: want at least 1s", c.Every)
+	}
+	c.Training.check(refuse)
+	slices.SortFunc(all, func(a, b wrong) int { return slices.Compare(a.path, b.path) })
+	return all
+}
+
+func (t *Training) check(refuse func(path, format string, args ...any)) {
+	if fields := len(strings.Fields(t.Schedule)); t.Schedule != "" && fields != 5 && !strings.HasPrefix(t.Schedule, "@") {
+		refuse("training.schedule", "found %q: want five fields as in crontab(5), such as 30 2 * * *, or @daily", t.Schedule)
+	}
+	if _, err := time.LoadLocation(t.TimeZone); err != nil || t.TimeZone == "Local" {
+		refuse("training.time_zone", "found %q: want a name such as Europe/Zurich", t.TimeZone)
+	}
+	if t.Webhook != "" {
+		if u, err := url.Parse(t.Webhook); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+			refuse("training.webhook", "want https://...") // it may hold a secret
+		}
+	}
+	if len(t.Mail.To) > 0 && t.Mail.From == "" {
+		refuse("training.mail", "want from, the address that mail comes from")
+	}
+}
+
+func isPostgres(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") && (u.Host != "" || len(u.Path) > 1)
+}

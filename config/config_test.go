@@ -1,0 +1,192 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/segue-project/segue"
+)
+
+const whole = `# A server for two partitions.
+listen: 0.0.0.0:7411
+socket: /run/segue/segue.sock
+tls:
+  certificate: /etc/segue/cert.pem
+  key: /etc/segue/key.pem
+data: /var/lib/segue
+database_url: postgres://segue:secret@db/segue
+cluster:
+  scheduler: slurm
+  environment:
+    SLURM_CONF: /etc/slurm/slurm.conf
+model: default
+every: 2s
+history: {collect: 10m, account: 1h30m}
+operators: [ada, bob]
+limits:
+  body: 512KiB
+  import: 8GiB
+  concurrent: 64
+advice: {fresh: 5s, stale: 1m, replicas: 200}
+training:
+  schedule: 30 2 * * *
+  time_zone: Europe/Zurich
+  time_limit: 6h
+  command: [srun, --partition=gpu, segue-trainer]
+  webhook: https://hooks.example.org/T0/secret
+  mail: {from: segue@example.org, to: [ops@example.org]}
+log_level: debug
+`
+
+func TestAFileIsRead(t *testing.T) {
+	t.Parallel()
+	got, err := Parse("segue.yaml", []byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		Listen: "0.0.0.0:7411", Socket: "/run/segue/segue.sock", TLS: TLS{"/etc/segue/cert.pem", "/etc/segue/key.pem"},
+		Data: "/var/lib/segue", DatabaseURL: "postgres://segue:secret@db/segue",
+		Cluster: Cluster{Scheduler: "slurm", Environment: map[string]string{"SLURM_CONF": "/etc/slurm/slurm.conf"}},
+		Model:   "default", Every: Duration(2 * time.Second),
+		History:   History{Collect: Duration(10 * time.Minute), Account: Duration(90 * time.Minute)},
+		Operators: []string{"ada", "bob"}, Limits: Limits{Body: 512 << 10, Import: 8 << 30, Concurrent: 64},
+		Advice: Advice{Duration(5 * time.Second), Duration(time.Minute), 200},
+		Training: Training{
+			Schedule: "30 2 * * *", TimeZone: "Europe/Zurich", TimeLimit: Duration(6 * time.Hour),
+			Command: []string{"srun", "--partition=gpu", "segue-trainer"}, Webhook: "https://hooks.example.org/T0/secret",
+			Mail: Mail{From: "segue@example.org", To: []string{"ops@example.org"}},
+		},
+		LogLevel: "debug",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		want []string
+	}{
+		"nothing":                {"", nil},
+		"nothing but a comment":  {"# later\n", nil},
+		"a name that is unknown": {"data: /d\nlimits:\n  memory: 1GiB\n", []string{"c.yaml:3:3: memory is not known here: want body, import, time, import_time, concurrent, streams, imports"}},
+		"a span without a unit":  {"every: 3\n", []string{`c.yaml:1:8: found "3": want a span of more than 0 with its unit: 3s, 10m, 36h or 7d`}},
+		"a span of another unit": {"every: 3 weeks\n", []string{`c.yaml:1:8: found "3 weeks": want a span of more than 0 with its unit: 3s, 10m, 36h or 7d`}},
+		"a negative span":        {"every: -3s\n", []string{`c.yaml:1:8: found "-3s": want a span of more than 0 with its unit: 3s, 10m, 36h or 7d`}},
+		"a span that is a list":  {"every: [3s]\n", []string{`c.yaml:1:8: found a list: want a span of more than 0 with its unit: 3s, 10m, 36h or 7d`}},
+		"a size without a unit":  {"limits: {body: 512}\n", []string{`c.yaml:1:16: found "512": want a whole number of more than 0 with its unit: B, KiB, MiB, GiB or TiB`}},
+		"a size beyond all":      {"limits: {body: 99999999999TiB}\n", []string{`c.yaml:1:16: found "99999999999TiB": want a whole number of more than 0 with its unit: B, KiB, MiB, GiB or TiB`}},
+		"a text for a number":    {"limits:\n  streams: many\n", []string{"c.yaml:2:12: found many: want a whole number"}},
+		"a text for a list":      {"operators: ada\n", []string{"c.yaml:1:12: found ada: want a list"}},
+		"a text for a group":     {"tls: yes\n", []string{"c.yaml:1:6: found yes: want a group of settings: certificate, key"}},
+		"a name twice":           {"data: /a\ndata: /b\n", []string{`c.yaml:2:1: mapping key "data" already defined at line 1`}},
+		"half a certificate":     {"tls:\n  key: k.pem\n", []string{"c.yaml:2:3: tls: want certificate and key, or neither"}},
+		"an address of no port":  {"listen: localhost\n", []string{`c.yaml:1:9: listen: found "localhost": want HOST:PORT, such as 127.0.0.1:7411`}},
+		"another scheduler":      {"cluster: {scheduler: pbs}\n", []string{`c.yaml:1:22: cluster.scheduler: found "pbs": want one of auto, slurm, none`}},
+		"another database":       {"database_url: mysql://root:secret@db\n", []string{"c.yaml:1:15: database_url: want postgres://...; without it the server keeps a file in data"}},
+		"several at once": {
+			"log_level: loud\nadvice: {fresh: 1m, stale: 5s}\n",
+			[]string{
+				"c.yaml:2:28: advice.stale: found 5s: want no less than fresh, which is 1m",
+				`c.yaml:1:12: log_level: found "loud": want one of debug, info, warn, error`,
+			},
+		},
+		"a schedule":  {"training: {schedule: at night}\n", []string{`c.yaml:1:22: training.schedule: found "at night": want five fields as in crontab(5), such as 30 2 * * *, or @daily`}},
+		"a time zone": {"training: {time_zone: Zürich}\n", []string{`c.yaml:1:23: training.time_zone: found "Zürich": want a name such as Europe/Zurich`}},
+		"no YAML":     {"listen: [\n", []string{"c.yaml:"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse("c.yaml", []byte(tt.text))
+			if len(tt.want) == 0 {
+				if err != nil {
+					t.Errorf("error %v, want none", err)
+				}
+				return
+			}
+			if segue.KindOf(err) != segue.Invalid {
+				t.Fatalf("error %v (%s), want one of kind invalid", err, segue.KindOf(err))
+			}
+			got := strings.Split(err.Error(), "\n")
+			if name == "no YAML" {
+				got = []string{got[0][:len(tt.want[0])]}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatIsPrintedCanBeReadAndHasNoSecret(t *testing.T) {
+	t.Parallel()
+	c, err := Parse("segue.yaml", []byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Print(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "secret") {
+		t.Errorf("a secret is printed:\n%s", text)
+	}
+	again, err := Parse("printed.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.DatabaseURL, c.Training.Webhook = "postgres://segue:xxxxx@db/segue", "https://hooks.example.org/xxxxx"
+	if diff := cmp.Diff(c, again); diff != "" {
+		t.Errorf("what was printed (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheEnvironmentCountsBeforeTheFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "segue.yaml")
+	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environment := func(name string) string {
+		return map[string]string{"DATABASE_URL": "postgres://elsewhere/segue"}[name]
+	}
+	c, err := Read(path, environment)
+	if err != nil || c.DatabaseURL != "postgres://elsewhere/segue" || c.Training.Webhook != "https://hooks.example.org/T0/secret" {
+		t.Errorf("%q, %q, %v; want the environment's database and the file's webhook", c.DatabaseURL, c.Training.Webhook, err)
+	}
+	if c := Environment(environment); c.DatabaseURL != "postgres://elsewhere/segue" {
+		t.Errorf("without a file %q", c.DatabaseURL)
+	}
+	_, err = Read(path+".gone", environment)
+	if segue.KindOf(err) != segue.NotFound {
+		t.Errorf("error %v, want one of kind not found", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(whole)
+	f.Add("limits: {body: 1MiB}")
+	f.Add("every: 1d\n---\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Parse("f.yaml", []byte(text))
+		if err != nil {
+			return
+		}
+		printed, err := Print(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Parse("printed.yaml", printed); err != nil {
+			t.Errorf("what was printed cannot be read: %v\n%s", err, printed)
+		}
+	})
+}
