@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -64,12 +65,17 @@ func (t tx) recordDecision(r Recorded) error {
 func (s *Store) Decisions(ctx context.Context, chain string, n int) (latest []Recorded, err error) {
 	defer s.wrap(&err, "list decisions of chain %s", chain)
 	return collect(ctx, s.read, scanDecision,
-		`SELECT d.chain, d.number, d.attempt, d.at, policy, model, submit, submit_at, remaining, prefer, request, forecast, alternatives, reason,
-			o.at, o.interruption, o.overlap
+		`SELECT `+decisionsOf("d")+`, o.at, o.interruption, o.overlap
 		FROM decisions d LEFT JOIN outcomes o ON o.chain = d.chain AND o.number = d.number
 		WHERE d.chain = $1 ORDER BY d.at DESC, d.number DESC, d.attempt DESC LIMIT $2`, chain, n)
 }
 
+// decisionsOf returns the columns of a decision in the table of that name.
+func decisionsOf(table string) string {
+	return table + "." + strings.ReplaceAll(decisionColumns, ", ", ", "+table+".")
+}
+
+// scanDecision reads a decision, then the three columns of its outcome.
 func scanDecision(row scanner) (Recorded, error) {
 	var r Recorded
 	var request, forecast, alternatives string

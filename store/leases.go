@@ -46,6 +46,15 @@ func (s *Store) Acquire(ctx context.Context, name, holder string, now segue.Time
 	return l, nil
 }
 
+// Leases returns the leases that somebody holds at the instant now, by name.
+func (s *Store) Leases(ctx context.Context, now segue.Time) (held []Lease, err error) {
+	defer s.wrap(&err, "list leases")
+	return collect(ctx, s.read, func(row scanner) (l Lease, err error) {
+		err = row.Scan(&l.Name, &l.Holder, &l.Fence, toInstant{&l.Expires})
+		return l, err
+	}, `SELECT name, holder, fence, expires FROM leases WHERE holder <> '' AND expires > $1 ORDER BY name`, int64(now))
+}
+
 // Renew makes a lease last until now+ttl, and returns it. Conflict says that it
 // was lost to somebody else. One that ran out and that nobody took is renewed.
 func (s *Store) Renew(ctx context.Context, l Lease, now segue.Time, ttl time.Duration) (renewed Lease, err error) {
