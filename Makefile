@@ -1,7 +1,7 @@
 # Every target is a script of the same name in scripts/, or one line here.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fmt bench verify build e2e-slurm trainer clean
+.PHONY: help demo test check fmt bench verify build dist e2e-slurm trainer clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ build: ## build bin/segue, one static file
 
 e2e-slurm: ## chains on a real Slurm that breaks down, an hour (SHORT=1: minutes; FIDELITY=1: the simulator beside it)
 	@scripts/e2e-slurm
+
+dist: ## make what is shipped, in out/dist: programs, packages, checksums, SBOM
+	@scripts/dist
 
 trainer: ## build bin/segue-trainer, which trains models; installs the libraries it links
 	@scripts/trainer
