@@ -254,13 +254,14 @@ func TestTrainingsDoNotRunAtOnce(t *testing.T) {
 		if word != "train" {
 			return nil
 		}
-		other := r.cfg
-		other.Holder, other.Now = "two", func() segue.Time { return midnight.Add(150 * time.Minute) }
+		other, now := r.cfg, midnight.Add(time.Hour)
+		other.Holder, other.Now = "two", func() segue.Time { return now }
 		other.Schedule = "0 2 * * *"
 		n, err := nightly.New(r.store, other)
 		if err != nil {
 			return err
 		}
+		now = midnight.Add(150*time.Minute + time.Second)
 		_, by = n.Now(ctx)
 		_, at = n.RunOnce(ctx)
 		return nil
@@ -275,6 +276,38 @@ func TestTrainingsDoNotRunAtOnce(t *testing.T) {
 	}
 	if at != nil {
 		t.Errorf("by the schedule: error %v, want it skipped", at)
+	}
+	if all := r.trainings(); len(all) != 2 || all[0].State != store.TrainingPromoted && all[1].State != store.TrainingPromoted {
+		t.Errorf("trainings %+v; want one, and one that was skipped", all)
+	}
+}
+
+// Of two servers whose schedule is the same one trains, and the other says nothing
+// of it.
+func TestTwoServersTrainOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cfg.Schedule = "0 2 * * *"
+	other := r.cfg
+	other.Holder = "two"
+	two, err := nightly.New(r.store, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var met error
+	r.hook = func(ctx context.Context, _ string) error {
+		_, met = two.RunOnce(ctx)
+		return met
+	}
+	one := r.nightly()
+	r.now = midnight.Add(2 * time.Hour)
+	for _, n := range []*nightly.Nightly{one, two} {
+		if _, err := n.RunOnce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := r.trainings(); len(all) != 1 || met != nil {
+		t.Errorf("%v; trainings %+v, want one", met, all)
 	}
 }
 

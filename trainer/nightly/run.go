@@ -66,6 +66,10 @@ func (n *Nightly) skip(ctx context.Context, t store.Training, why error) (store.
 	if t.Cause == "hand" {
 		return t, segue.Errorf(segue.Conflict, "a training of cluster %s runs: %w", t.Cluster, why)
 	}
+	last, err := n.store.LastScheduled(ctx, t.Cluster)
+	if err != nil || last.Known() && last >= t.Scheduled { // it runs, or ran, in another process
+		return t, err
+	}
 	t.State, t.Ended, t.Why = store.TrainingSkipped, t.Started, "Another training of the cluster runs."
 	n.cfg.Log.Info("training is skipped", "cluster", t.Cluster, "why", t.Why)
 	return t, n.store.BeginTraining(ctx, t)
