@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Band draws a quantity that is forecast for the hours to come: its median as a
@@ -46,8 +47,8 @@ func (g Band) Draw(width int) Drawing {
 		line = append(line, c.at(p.at, p.mid))
 		outline = append(outline, c.at(p.at, p.hi))
 	}
-	for i := len(points) - 1; i >= 0; i-- {
-		outline = append(outline, c.at(points[i].at, points[i].lo))
+	for _, p := range slices.Backward(points) {
+		outline = append(outline, c.at(p.at, p.lo))
 	}
 	c.polygon("band "+g.Look.class(), outline, g.Range)
 	c.polyline("curve "+g.Look.class(), line, "")

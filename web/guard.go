@@ -1,0 +1,51 @@
+package web
+
+import (
+	"context"
+	"net/http"
+)
+
+// maxForm is how many bytes a form may have: a token and a line of text.
+const maxForm = 16 << 10
+
+// policy is what a browser may do with a page: styles, script and pictures are this
+// server's own files, nothing is inline, and nobody shows a page in a frame.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// guard sets what a browser may do with a page, refuses forms that another site
+// sent, and bounds how many pages are made at once and how long each may take.
+func (w *Web) guard(next http.Handler) http.Handler {
+	places := make(chan struct{}, w.cfg.Concurrent)
+	limited := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		default:
+			rw.Header().Set("Retry-After", "2")
+			http.Error(rw, "too many pages are asked for at once; try again in a moment", http.StatusServiceUnavailable)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), w.cfg.Time)
+		defer cancel()
+		r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
+		next.ServeHTTP(rw, r.WithContext(ctx))
+	})
+	same := http.NewCrossOriginProtection()
+	same.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.fail(rw, r, nil, forbiddenError("this form was sent by another site"))
+	}))
+	checked := same.Handler(limited)
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		h := rw.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		h.Set("Cache-Control", "no-store")
+		checked.ServeHTTP(rw, r)
+	})
+}

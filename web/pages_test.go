@@ -1,0 +1,155 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/segue-project/segue"
+)
+
+// browser is a visitor without a script.
+type browser struct {
+	tb     testing.TB
+	w      *Web
+	cookie *http.Cookie
+	csrf   string
+}
+
+// login returns a browser in which somebody has logged in.
+func login(tb testing.TB, w *Web, secret string) *browser {
+	tb.Helper()
+	b := &browser{tb: tb, w: w, csrf: csrfOf(secret)}
+	answer := b.post("/login", url.Values{"token": {secret}})
+	if answer.Code != http.StatusSeeOther || len(answer.Result().Cookies()) != 1 {
+		tb.Fatalf("login: %d, cookies %v", answer.Code, answer.Result().Cookies())
+	}
+	b.cookie = answer.Result().Cookies()[0]
+	return b
+}
+
+func (b *browser) do(r *http.Request) *httptest.ResponseRecorder {
+	b.tb.Helper()
+	if b.cookie != nil {
+		r.AddCookie(b.cookie)
+	}
+	rec := httptest.NewRecorder()
+	b.w.ServeHTTP(rec, r)
+	return rec
+}
+
+func (b *browser) get(path string, header ...string) *httptest.ResponseRecorder {
+	b.tb.Helper()
+	r := httptest.NewRequestWithContext(b.tb.Context(), http.MethodGet, path, http.NoBody)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	return b.do(r)
+}
+
+func (b *browser) post(path string, form url.Values) *httptest.ResponseRecorder {
+	b.tb.Helper()
+	r := httptest.NewRequestWithContext(b.tb.Context(), http.MethodPost, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return b.do(r)
+}
+
+// allPages are all pages that an operator sees of a full house.
+var allPages = []string{
+	"/", "/chains", "/chains?state=active", "/chains/c00", "/chains/c00?decisions=2", "/chains/c00/pause", "/chains/c00/stop", "/chains/c13/resume",
+	"/forecasts", "/models", "/models?a=m1&b=m3", "/models/promote?id=m3", "/models/rollback", "/history", "/trainings", "/trainings/20260301-020000",
+	"/login",
+}
+
+func TestPagesWithSomeOfEverything(t *testing.T) {
+	t.Parallel()
+	b := login(t, fullHouse("trainer").serve(t), operates)
+	for _, path := range allPages {
+		answer := b.get(path)
+		if answer.Code != http.StatusOK {
+			t.Errorf("%s: %d\n%s", path, answer.Code, answer.Body)
+		}
+		wantAccessible(t, path, answer.Body.String())
+	}
+}
+
+func TestPagesOfAnEmptyInstallation(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{operates, adaReads} {
+		b := login(t, emptyHouse().serve(t), secret)
+		for _, path := range []string{"/", "/chains", "/forecasts", "/models", "/history", "/trainings"} {
+			answer := b.get(path)
+			if answer.Code != http.StatusOK {
+				t.Errorf("%s: %d\n%s", path, answer.Code, answer.Body)
+			}
+			wantAccessible(t, path, answer.Body.String())
+		}
+		if page := b.get("/").Body.String(); !strings.Contains(page, "what to do first") || !strings.Contains(page, "segue sbatch --chain") {
+			t.Errorf("the overview does not say what to do first:\n%s", page)
+		}
+	}
+}
+
+// A chain whose decisions have no forecast, and whose links never started.
+func TestPagesOfAHalfKnownChain(t *testing.T) {
+	t.Parallel()
+	h := fullHouse("trainer")
+	h.links = []segue.Link{{Chain: "c00", Number: 1, Attempt: 2, State: segue.LinkLost, Planned: segue.NoTime, Submitted: segue.NoTime, Start: segue.NoTime, End: segue.NoTime}}
+	h.decisions = []Recorded{{Chain: "c00", Number: 2, Decision: segue.Decision{At: segue.NoTime, SubmitAt: segue.NoTime}}}
+	h.handovers = []Handover{{Recorded: h.decisions[0], Submitted: t0, Start: t0}}
+	h.outlooks = []Outlook{{}, {Forecasts: []segue.Forecast{{}}}}
+	b := login(t, h.serve(t), operates)
+	for _, path := range allPages {
+		if answer := b.get(path); answer.Code != http.StatusOK {
+			t.Errorf("%s: %d\n%s", path, answer.Code, answer.Body)
+		}
+	}
+}
+
+func TestHostileNamesAreText(t *testing.T) {
+	t.Parallel()
+	b := login(t, fullHouse(hostile).serve(t), operates)
+	for _, path := range append(allPages, "/chains?user="+url.QueryEscape(hostile), "/login?next="+url.QueryEscape(hostile), "/no"+url.PathEscape(hostile)) {
+		page := b.get(path).Body.String()
+		for _, never := range []string{"<script>alert", "<img src=x", `onerror=alert(1)>"`, "</title></script>"} {
+			if strings.Contains(page, never) {
+				t.Errorf("%s holds %s", path, never)
+			}
+		}
+	}
+}
+
+// A page of a slow link is small: markup, style and script together.
+func TestOverviewIsSmall(t *testing.T) {
+	t.Parallel()
+	b := login(t, fullHouse("trainer").serve(t), operates)
+	size := b.get("/").Body.Len()
+	for name := range assets {
+		size += b.get(assetPath(name)).Body.Len()
+	}
+	if size >= 100_000 {
+		t.Errorf("the first page takes %d bytes, want less than 100,000", size)
+	}
+	t.Logf("the first page takes %d bytes", size)
+}
+
+// wantAccessible wants what a screen reader finds its way by: a language, a title,
+// one main heading, landmarks, a caption in every table, a heading of each column.
+func wantAccessible(t *testing.T, path, page string) {
+	t.Helper()
+	for text, n := range map[string]int{`<html lang="en">`: 1, "<h1>": 1, "<main ": 1, "<title>": 1, `class="skip"`: 1, "<header ": 1, "<footer ": 1} {
+		// Drawings have titles too.
+		if got := strings.Count(page, text); got != n && (text != "<title>" || got < 1) {
+			t.Errorf("%s has %d of %s, want %d", path, got, text, n)
+		}
+	}
+	tables := strings.Count(page, "<table")
+	if captions := strings.Count(page, "<caption>"); captions != tables {
+		t.Errorf("%s has %d tables and %d captions", path, tables, captions)
+	}
+	if strings.Contains(page, "style=") || strings.Contains(page, "onclick") {
+		t.Errorf("%s has something inline that its policy forbids", path)
+	}
+}
