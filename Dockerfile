@@ -27,4 +27,5 @@ VOLUME /var/lib/segue
 EXPOSE 7411
 HEALTHCHECK --interval=30s --timeout=6s --start-period=20s CMD ["segue", "health"]
 ENTRYPOINT ["segue"]
-CMD ["serve", "--listen", "0.0.0.0:7411", "--data", "/var/lib/segue"]
+# Put a proxy with TLS before it, or mount a certificate and name it instead.
+CMD ["serve", "--listen", "0.0.0.0:7411", "--tls-elsewhere", "--data", "/var/lib/segue"]

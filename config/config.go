@@ -17,7 +17,8 @@ type Config struct {
 	DatabaseURL string  `yaml:"database_url,omitempty"`
 	Cluster     Cluster `yaml:"cluster,omitempty"`
 	// Model is the folder of the trained model that decides, "default" for the one
-	// that segue carries; default a planner. It may change while the server works.
+	// that segue carries, "champion" for the one that trainings have chosen (a planner
+	// until there is one); default a planner. It may change while the server works.
 	Model string `yaml:"model,omitempty"`
 	// Models is the folder of the models that are listed and trained.
 	Models string `yaml:"models,omitempty"`
@@ -41,6 +42,9 @@ type Config struct {
 type TLS struct {
 	Certificate string `yaml:"certificate,omitempty"`
 	Key         string `yaml:"key,omitempty"`
+	// Elsewhere says that a proxy before the server sees to TLS, so that it may listen
+	// beyond the machine without: in a container.
+	Elsewhere bool `yaml:"elsewhere,omitempty"`
 }
 
 // Cluster is the scheduler.
@@ -88,6 +92,18 @@ type Training struct {
 	// Schedule is when a training begins: five fields as in crontab(5), or a word such
 	// as @daily; default never.
 	Schedule string `yaml:"schedule,omitempty"`
+	// Cluster is the name of the history in the store; default the scheduler's, or the
+	// only one. Nodes is how many it has; default the most that were seen in service.
+	Cluster string `yaml:"cluster,omitempty"`
+	Nodes   int    `yaml:"nodes,omitempty"`
+	// Back is how much of the history is used, default 180 days (4320h). Judge is its
+	// end, on which models compete; default 21 days (504h).
+	Back  Duration `yaml:"back,omitempty"`
+	Judge Duration `yaml:"judge,omitempty"`
+	// Arguments are given to training and contest alike, such as --pairs=1 and
+	// --backfill=easy; TrainArguments to training only.
+	Arguments      []string `yaml:"arguments,omitempty"`
+	TrainArguments []string `yaml:"train_arguments,omitempty"`
 	// TimeZone is where that clock stands, such as Europe/Zurich; default UTC.
 	TimeZone string `yaml:"time_zone,omitempty"`
 	// Jitter is the most by which it begins later than that; default 10m.

@@ -50,7 +50,7 @@ func TestAFileIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Config{
-		Listen: "0.0.0.0:7411", Socket: "/run/segue/segue.sock", TLS: TLS{"/etc/segue/cert.pem", "/etc/segue/key.pem"},
+		Listen: "0.0.0.0:7411", Socket: "/run/segue/segue.sock", TLS: TLS{Certificate: "/etc/segue/cert.pem", Key: "/etc/segue/key.pem"},
 		Data: "/var/lib/segue", DatabaseURL: "postgres://segue:secret@db/segue",
 		Cluster: Cluster{Scheduler: "slurm", Environment: map[string]string{"SLURM_CONF": "/etc/slurm/slurm.conf"}},
 		Model:   "default", Every: Duration(2 * time.Second),
@@ -86,7 +86,7 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"a size beyond all":      {"limits: {body: 99999999999TiB}\n", []string{`c.yaml:1:16: found "99999999999TiB": want a whole number of more than 0 with its unit: B, KiB, MiB, GiB or TiB`}},
 		"a text for a number":    {"limits:\n  streams: many\n", []string{"c.yaml:2:12: found many: want a whole number"}},
 		"a text for a list":      {"operators: ada\n", []string{"c.yaml:1:12: found ada: want a list"}},
-		"a text for a group":     {"tls: yes\n", []string{"c.yaml:1:6: found yes: want a group of settings: certificate, key"}},
+		"a text for a group":     {"tls: yes\n", []string{"c.yaml:1:6: found yes: want a group of settings: certificate, key, elsewhere"}},
 		"a name twice":           {"data: /a\ndata: /b\n", []string{`c.yaml:2:1: mapping key "data" already defined at line 1`}},
 		"half a certificate":     {"tls:\n  key: k.pem\n", []string{"c.yaml:2:3: tls: want certificate and key, or neither"}},
 		"an address of no port":  {"listen: localhost\n", []string{`c.yaml:1:9: listen: found "localhost": want HOST:PORT, such as 127.0.0.1:7411`}},

@@ -30,14 +30,24 @@ func ListenTCP(ctx context.Context, address, certificate, key string) (net.Liste
 		}
 		cfg = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	case !loopback(host):
-		return nil, segue.Errorf(segue.Invalid, "listen on %s: beyond this machine there must be TLS: give a certificate and its key", address)
+		return nil, segue.Errorf(segue.Invalid, "listen on %s: beyond this machine there must be TLS: give a certificate and its key, or say that a proxy sees to it (tls.elsewhere)", address)
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	l, err := ListenBehind(ctx, address)
 	if err != nil {
-		return nil, segue.Errorf(segue.Unavailable, "listen: %w", err)
+		return nil, err
 	}
 	if cfg != nil {
 		l = tls.NewListener(l, cfg)
+	}
+	return l, nil
+}
+
+// ListenBehind opens an address without TLS, wherever it is: a proxy before it sees
+// to that.
+func ListenBehind(ctx context.Context, address string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, segue.Errorf(segue.Unavailable, "listen: %w", err)
 	}
 	return l, nil
 }

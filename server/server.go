@@ -215,9 +215,14 @@ func (s *Server) Reload(limits api.Limits, operators []string, model *provisione
 		return err
 	}
 	s.peers.setOperators(operators)
+	s.Use(model)
+	return nil
+}
+
+// Use lets another model decide from now on, nil a planner.
+func (s *Server) Use(model *provisioner.Trained) {
 	s.advisor.use(model)
 	s.models.use(model)
-	return nil
 }
 
 // Alive reports whether a watchdog may let the process live.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -24,7 +25,7 @@ import (
 type serveFlags struct {
 	file, listen, socket, data, database, model string
 	every                                       time.Duration
-	noScheduler                                 bool
+	noScheduler, elsewhere                      bool
 }
 
 func newServeCommand() *cobra.Command {
@@ -46,10 +47,11 @@ in a file that only its user may read. SIGHUP lets it read its configuration aga
 	flags := cmd.Flags()
 	flags.StringVar(&f.file, "config", "", "file of configuration (docs/operator.md)")
 	flags.StringVar(&f.listen, "listen", "", "address and port (default 127.0.0.1:7411)")
+	flags.BoolVar(&f.elsewhere, "tls-elsewhere", false, "listen beyond this machine without TLS: a proxy before the server sees to it")
 	flags.StringVar(&f.socket, "socket", "", "Unix socket for the users of this machine, who need no token there (default DATA/segue.sock)")
 	flags.StringVar(&f.data, "data", "", "folder of the server's state (default where segue keeps what is one's own)")
 	flags.StringVar(&f.database, "database-url", "", "postgres://... (default DATABASE_URL, or a file in DATA)")
-	flags.StringVar(&f.model, "model", "", "let the trained model in this folder decide, \"default\" for the one that segue carries (without it a planner decides)")
+	flags.StringVar(&f.model, "model", "", "let the trained model in this folder decide, \"default\" for the one that segue carries, \"champion\" for the one that trainings chose (without it a planner decides)")
 	flags.DurationVar(&f.every, "every", 0, "time between two rounds of the one that submits; another takes over within four of them (default 3s)")
 	flags.BoolVar(&f.noScheduler, "no-scheduler", false, "submit nothing, and advise from the history, even where there is a Slurm")
 	return cmd
@@ -88,6 +90,7 @@ func (f *serveFlags) settings() (config.Config, error) {
 	if f.every != 0 {
 		c.Every = config.Duration(f.every)
 	}
+	c.TLS.Elsewhere = c.TLS.Elsewhere || f.elsewhere
 	if f.noScheduler {
 		c.Cluster.Scheduler = "none"
 	}
@@ -136,7 +139,7 @@ func openServed(ctx context.Context, c config.Config, log *slog.Logger) (*store.
 
 // serve answers until the process is told to end, and keeps systemd informed.
 func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.Server, c config.Config, log *slog.Logger) error {
-	tcp, err := server.ListenTCP(ctx, c.Listen, c.TLS.Certificate, c.TLS.Key)
+	tcp, err := listenTCP(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -157,6 +160,7 @@ func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.
 	fmt.Fprintf(out, "Segue answers on %s://%s, and for users of this machine on %s.\n", scheme, tcp.Addr(), c.Socket)
 	fmt.Fprintf(out, "Its state is in %s; an operator's token is in %s.\n", s.Where(), token)
 
+	go train(ctx, s, srv, c, log)
 	systemd := server.Notifier{Address: os.Getenv("NOTIFY_SOCKET")}
 	tell := func(message string) {
 		if err := systemd.Tell(context.WithoutCancel(ctx), message); err != nil {
@@ -170,6 +174,13 @@ func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.
 	err = srv.Run(ctx, tcp, unix)
 	log.Info("server has ended")
 	return err
+}
+
+func listenTCP(ctx context.Context, c config.Config) (net.Listener, error) {
+	if c.TLS.Elsewhere && c.TLS.Certificate == "" {
+		return server.ListenBehind(ctx, c.Listen)
+	}
+	return server.ListenTCP(ctx, c.Listen, c.TLS.Certificate, c.TLS.Key)
 }
 
 // reloading reads the configuration again when the process is told to (SIGHUP).
@@ -204,7 +215,7 @@ func (r *reloading) reload() error {
 	if err != nil {
 		return err
 	}
-	model, err := server.OpenModel(c.Model)
+	model, err := modelOf(c)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 
 // serverConfig returns what a configuration means for a server.
 func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
-	model, err := server.OpenModel(c.Model)
+	model, err := modelOf(c)
 	if err != nil {
 		return server.Config{}, err
 	}

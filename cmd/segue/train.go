@@ -95,7 +95,7 @@ func (f *trainNowFlags) run(cmd *cobra.Command) error {
 // complete fills in what was not said.
 func (f *trainNowFlags) complete(cmd *cobra.Command, s *store.Store) (err error) {
 	if f.cfg.Cluster == "" {
-		if f.cfg.Cluster, err = onlyCluster(cmd, s); err != nil {
+		if f.cfg.Cluster, err = onlyCluster(cmd.Context(), s); err != nil {
 			return err
 		}
 	}
@@ -121,8 +121,8 @@ func (f *trainNowFlags) complete(cmd *cobra.Command, s *store.Store) (err error)
 }
 
 // onlyCluster returns the cluster of which the store holds a history.
-func onlyCluster(cmd *cobra.Command, s *store.Store) (string, error) {
-	all, err := s.Histories(cmd.Context())
+func onlyCluster(ctx context.Context, s *store.Store) (string, error) {
+	all, err := s.Histories(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -63,6 +63,8 @@ type Config struct {
 	Collect func(ctx context.Context) error
 	// Alert, when not nil, is told of every training that failed.
 	Alert func(ctx context.Context, t store.Training) error
+	// Ended, when not nil, is called after every training, whatever came of it.
+	Ended func(t store.Training)
 	Log   *slog.Logger // default slog.Default()
 }
 

@@ -223,7 +223,10 @@ func (r *run) end(ctx context.Context, failed error) (store.Training, error) {
 			err = errors.Join(err, fmt.Errorf("tell of the failure: %w", told))
 		}
 	}
-	return r.t, errors.Join(failed, err, r.tidy())
+	if err = errors.Join(failed, err, r.tidy()); r.cfg.Ended != nil {
+		r.cfg.Ended(r.t)
+	}
+	return r.t, err
 }
 
 // watch renews the lease while the training runs, and ends it when the lease is

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/config"
+	"github.com/segue-project/segue/models"
+	"github.com/segue-project/segue/provisioner"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/server"
+	"github.com/segue-project/segue/store"
+	"github.com/segue-project/segue/trainer/nightly"
+)
+
+// champion is the name of the model that trainings have made the one that decides.
+const champion = "champion"
+
+// modelOf returns the model that is to decide, nil for a planner: with "champion"
+// that of the folder of models, once there is one.
+func modelOf(c config.Config) (*provisioner.Trained, error) {
+	if c.Model != champion {
+		return server.OpenModel(c.Model)
+	}
+	dir, err := modelsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	id, err := models.NewRegistry(dir, func() segue.Time { return segue.TimeOf(time.Now()) }).Champion()
+	if segue.KindOf(err) == segue.NotFound || err == nil && id == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return server.OpenModel(filepath.Join(dir, id))
+}
+
+// modelsOf returns the folder of the models.
+func modelsOf(c config.Config) (string, error) { return (&modelsFlags{dir: c.Models}).folder() }
+
+// train trains on the schedule of the configuration, if there is one, until ctx
+// ends.
+func train(ctx context.Context, s *store.Store, srv *server.Server, c config.Config, log *slog.Logger) {
+	if c.Training.Schedule == "" {
+		return
+	}
+	const patience = time.Minute
+	for {
+		n, err := trainings(ctx, s, srv, c, log)
+		if err == nil {
+			_ = n.Run(ctx) // which ends with ctx only
+			return
+		}
+		log.Warn("nothing is trained", "error", err)
+		if schedulers.Sleep(ctx, patience) != nil {
+			return
+		}
+	}
+}
+
+// trainings wires what trains.
+func trainings(ctx context.Context, s *store.Store, srv *server.Server, c config.Config, log *slog.Logger) (*nightly.Nightly, error) {
+	t := c.Training
+	zone, err := time.LoadLocation(t.TimeZone)
+	if err != nil {
+		return nil, segue.Errorf(segue.Invalid, "training.time_zone: %w", err)
+	}
+	dir, err := modelsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	driver, err := driverOf(c.Cluster, log)
+	if err != nil {
+		return nil, err
+	}
+	if t.Cluster == "" {
+		if t.Cluster, err = clusterOf(ctx, s, driver); err != nil {
+			return nil, err
+		}
+	}
+	if t.Mail.Server == "" {
+		t.Mail.Server = "localhost:25"
+	}
+	now := func() segue.Time { return segue.TimeOf(time.Now()) }
+	host, _ := os.Hostname()
+	cfg := nightly.Config{
+		Cluster: t.Cluster, Nodes: t.Nodes, Schedule: t.Schedule, Zone: zone, Jitter: t.Jitter.Std(), Back: t.Back.Std(), Judge: t.Judge.Std(),
+		Trainer: t.Command, Args: t.Arguments, TrainArgs: t.TrainArguments, Dir: filepath.Join(c.Data, "trainings"), Models: dir,
+		Keep: t.Keep, TimeLimit: t.TimeLimit.Std(), MinFree: int64(t.MinFree),
+		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), Now: now, Log: log,
+		Alert: nightly.Alerts{Webhook: t.Webhook, Relay: t.Mail.Server, From: t.Mail.From, To: t.Mail.To}.Tell,
+		Ended: func(t store.Training) {
+			if t.State != store.TrainingPromoted || c.Model != champion {
+				return
+			}
+			model, err := modelOf(c)
+			if err != nil {
+				log.Error("the new champion cannot be read", "error", err)
+				return
+			}
+			srv.Use(model)
+			log.Info("the new champion decides", "model", t.Model)
+		},
+	}
+	if historian, ok := driver.(schedulers.Historian); ok {
+		cfg.Collect = func(ctx context.Context) error {
+			return provisioner.CatchUp(ctx, s, historian, t.Cluster, now(), provisioner.HistoryConfig{}, func(provisioner.Collected) {})
+		}
+	}
+	return nightly.New(s, cfg)
+}
+
+// clusterOf returns the name of the history that is trained on: the scheduler's, or
+// the only one that the store holds.
+func clusterOf(ctx context.Context, s *store.Store, driver schedulers.Driver) (string, error) {
+	if driver == nil {
+		return onlyCluster(ctx, s)
+	}
+	caps, err := driver.Capabilities(ctx)
+	if err != nil {
+		return "", err
+	}
+	return caps.Cluster, nil
+}
