@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
@@ -191,7 +192,7 @@ func printTrainings(out io.Writer, all []store.Training, asJSON bool) error {
 	}
 	t := newTraceTable(out, "Trainings, the latest first")
 	t.AppendHeader(table.Row{"training", "cluster", "cause", "state", "step", "took", "why"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 7, WidthMax: 60}})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 7, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}})
 	for _, x := range all {
 		took := "-"
 		if x.Ended.Known() {

@@ -194,7 +194,7 @@ func TestATrainingThatFails(t *testing.T) {
 			func(r *rig) {
 				r.cfg.Execute, r.cfg.Trainer = nil, []string{"sh", "-c", "echo one; echo two >&2; exit 3"}
 			},
-			store.TrainingFailed, "train", "exit status 3: two", 1,
+			store.TrainingFailed, "train", "exit status 3: one two", 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

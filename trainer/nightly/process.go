@@ -19,7 +19,7 @@ import (
 const grace = 30 * time.Second
 
 // execute runs a command as a process, its output into log. The error ends with
-// the last line that it wrote.
+// the last words that it wrote.
 func execute(ctx context.Context, argv []string, log io.Writer) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var tail last
@@ -32,7 +32,7 @@ func execute(ctx context.Context, argv []string, log io.Writer) error {
 		return segue.Errorf(segue.NotFound, "%w: segue-trainer is a program of its own (`make trainer` builds it)", err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", argv[0], err, tail.line())
+		return fmt.Errorf("%s: %w: %s", argv[0], err, tail.words())
 	}
 	return nil
 }
@@ -47,11 +47,12 @@ func (l *last) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// line returns the last line that is not empty.
-func (l *last) line() string {
+// words returns the last two lines that are not empty: the last alone is often
+// where to find help.
+func (l *last) words() string {
 	lines := strings.FieldsFunc(string(bytes.TrimSpace(l.end)), func(r rune) bool { return r == '\n' || r == '\r' })
 	if len(lines) == 0 {
 		return "it wrote nothing"
 	}
-	return lines[len(lines)-1]
+	return strings.Join(lines[max(0, len(lines)-2):], " ")
 }
