@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
@@ -49,6 +50,7 @@ func printModels(w io.Writer, entries []models.Entry) {
 	}
 	t := newTraceTable(w, "Models")
 	t.AppendHeader(table.Row{"model", "state", "trained on", "nodes", "policies", "reason"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 6, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}})
 	for _, e := range entries {
 		if m := e.Manifest; e.Err == nil {
 			t.AppendRow(table.Row{
