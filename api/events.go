@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,6 +60,13 @@ func (f *Feed) Publish(events ...Event) {
 	if extra := len(f.past) - remembered; extra > 0 {
 		f.past = append(f.past[:0], f.past[extra:]...)
 	}
+}
+
+// Past returns the events that are remembered, the first one first.
+func (f *Feed) Past() []Event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.past)
 }
 
 // Close ends all streams, and those to come.

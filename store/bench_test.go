@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/pgtest"
 )
 
 // million is what the design asks for.
@@ -45,14 +46,14 @@ func madeUp(n int) iter.Seq2[segue.Job, error] {
 }
 
 // durable is a server with the settings of an ordinary one.
-var durable = server{durable: true}
+var durable = pgtest.Server{Durable: true, Prepare: migrated}
 
 func freshDurable(b *testing.B) string {
 	b.Helper()
-	if err := durable.start(); err != nil {
+	if err := durable.Start(); err != nil {
 		b.Fatal(err)
 	}
-	return durable.url(durable.clone(b, "TEMPLATE migrated"))
+	return durable.URL(durable.Clone(b, "TEMPLATE migrated"))
 }
 
 // BenchmarkImport imports a million jobs into an empty store, and then the same
@@ -63,7 +64,7 @@ func BenchmarkImport(b *testing.B) {
 		"postgres": freshDurable,
 	} {
 		b.Run(engine, func(b *testing.B) {
-			if engine == "postgres" && !havePostgres(b) {
+			if engine == "postgres" && !pgtest.Have(b) {
 				return
 			}
 			for b.Loop() {
@@ -161,13 +162,13 @@ func keptDir(b *testing.B) string {
 
 func keptPostgres(b *testing.B) string {
 	b.Helper()
-	if err := durable.start(); err != nil {
+	if err := durable.Start(); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := durable.admin.ExecContext(b.Context(), `CREATE DATABASE filled TEMPLATE migrated`); err != nil {
+	if _, err := durable.Admin().ExecContext(b.Context(), `CREATE DATABASE filled TEMPLATE migrated`); err != nil {
 		b.Fatal(err)
 	}
-	return durable.url("filled")
+	return durable.URL("filled")
 }
 
 // query asks a store something, and returns how many jobs the answer has.
@@ -221,7 +222,7 @@ func BenchmarkForecastQueries(b *testing.B) {
 		}},
 	}
 	for engine := range filled {
-		if engine == "postgres" && !havePostgres(b) {
+		if engine == "postgres" && !pgtest.Have(b) {
 			continue
 		}
 		for _, q := range queries {
@@ -253,7 +254,7 @@ func BenchmarkLoop(b *testing.B) {
 		"postgres": freshDurable,
 	} {
 		b.Run(engine, func(b *testing.B) {
-			if engine == "postgres" && !havePostgres(b) {
+			if engine == "postgres" && !pgtest.Have(b) {
 				return
 			}
 			s := open(b, fresh(b))

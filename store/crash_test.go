@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/pgtest"
 )
 
 // A writer is killed before each of its statements in turn, and before each
@@ -145,19 +146,19 @@ func wantSound(t *testing.T, s *Store) {
 // is back. A change that it had confirmed is there.
 func TestServerGoesAwayAndComesBack(t *testing.T) {
 	t.Parallel()
-	if !havePostgres(t) {
+	if !pgtest.Have(t) {
 		return
 	}
-	own := server{keep: true, durable: true}
-	if err := errors.Join(own.initdb(), own.run()); err != nil {
+	own := pgtest.Server{Keep: true, Durable: true}
+	if err := errors.Join(own.Init(), own.Run()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(own.stop(), os.RemoveAll(own.dir)); err != nil {
+		if err := errors.Join(own.Stop(), os.RemoveAll(own.Dir())); err != nil {
 			t.Error(err)
 		}
 	})
-	s := open(t, own.url("postgres"))
+	s := open(t, own.URL("postgres"))
 	last := create(t, s, "c")
 	next, err := s.NextLink(t.Context(), last, aDecision(t0))
 	if err != nil {
@@ -168,7 +169,7 @@ func TestServerGoesAwayAndComesBack(t *testing.T) {
 	s.step = func() error {
 		if inTheMiddle {
 			inTheMiddle = false
-			return own.stop()
+			return own.Stop()
 		}
 		return nil
 	}
@@ -180,7 +181,7 @@ func TestServerGoesAwayAndComesBack(t *testing.T) {
 	_, err = s.ImportJobs(t.Context(), "c", historyOf(aJob(1)))
 	wantKind(t, err, segue.Unavailable)
 
-	if err := own.run(); err != nil {
+	if err := own.Run(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.UpdateLink(t.Context(), segue.LinkSubmitting, running(next)); err != nil {

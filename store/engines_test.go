@@ -2,23 +2,15 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/pgtest"
 )
 
 func TestMain(m *testing.M) {
@@ -27,7 +19,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	for _, end := range append(atEnd, shared.stop, durable.stop) {
+	for _, end := range append(atEnd, shared.Stop, durable.Stop) {
 		if err := end(); err != nil {
 			fmt.Fprintln(os.Stderr, "clean up:", err)
 			code = 1
@@ -43,7 +35,7 @@ var atEnd []func() error
 func engines(tb testing.TB) map[string]func(testing.TB) string {
 	tb.Helper()
 	all := map[string]func(testing.TB) string{"sqlite": freshSQLite}
-	if havePostgres(tb) {
+	if pgtest.Have(tb) {
 		all["postgres"] = freshPostgres
 	}
 	return all
@@ -72,11 +64,10 @@ func freshSQLite(tb testing.TB) string {
 // are made.
 func freshPostgres(tb testing.TB) string {
 	tb.Helper()
-	if err := shared.start(); err != nil {
+	if err := shared.Start(); err != nil {
 		tb.Fatal(err)
 	}
-	name := shared.clone(tb, "TEMPLATE migrated")
-	return shared.url(name)
+	return shared.URL(shared.Clone(tb, "TEMPLATE migrated"))
 }
 
 // wantKind fails the test unless err is of the kind.
@@ -87,204 +78,18 @@ func wantKind(t *testing.T, err error, want segue.Kind) {
 	}
 }
 
-// postgresBin is the folder of initdb and postgres, "" where there is none.
-var postgresBin = sync.OnceValue(func() string {
-	if path, err := exec.LookPath("initdb"); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil {
-			return filepath.Dir(path)
-		}
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		return ""
-	}
-	return filepath.Dir(found[len(found)-1])
-})
-
-// havePostgres reports whether there is a PostgreSQL to test with. Under CI there
-// must be.
-func havePostgres(tb testing.TB) bool {
-	tb.Helper()
-	if postgresBin() != "" {
-		return true
-	}
-	const advice = "PostgreSQL is not installed, so that half of this test did not run: apt-get install postgresql"
-	if os.Getenv("CI") == "true" {
-		tb.Fatal(advice)
-	}
-	tb.Log(advice)
-	return false
-}
-
 // shared is the server of all tests but those that stop it.
-var shared server
+var shared = pgtest.Server{Prepare: migrated}
 
-// server is a private PostgreSQL on a Unix socket in a folder of its own. It ends
-// with the test process, however that ends: its shell waits for the end of a pipe.
-type server struct {
-	once    sync.Once
-	failed  error
-	mu      sync.Mutex // CREATE DATABASE wants its template for itself
-	dir     string
-	process *exec.Cmd
-	pipe    io.Closer
-	admin   *sql.DB
-	clones  int
-	keep    bool // the folder, when it stops
-	durable bool // as users run it, for benchmarks
-}
-
-// start starts the server, if it has not been, and makes the template of all
-// databases.
-func (p *server) start() error {
-	p.once.Do(func() {
-		p.failed = errors.Join(p.initdb(), p.run())
-		if p.failed != nil {
-			return
-		}
-		ctx := context.Background()
-		if _, p.failed = p.admin.ExecContext(ctx, `CREATE DATABASE migrated`); p.failed != nil {
-			return
-		}
-		s, err := Open(ctx, p.url("migrated"), Config{})
-		if err != nil {
-			p.failed = err
-			return
-		}
-		p.failed = s.Close()
-	})
-	return p.failed
-}
-
-func (p *server) initdb() error {
-	dir, err := os.MkdirTemp("", "segue-pg-")
+// migrated makes the template of all databases.
+func migrated(p *pgtest.Server) error {
+	ctx := context.Background()
+	if _, err := p.Admin().ExecContext(ctx, `CREATE DATABASE migrated`); err != nil {
+		return err
+	}
+	s, err := Open(ctx, p.URL("migrated"), Config{})
 	if err != nil {
 		return err
 	}
-	p.dir = dir
-	attributes, err := p.otherThanRoot()
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(context.Background(), filepath.Join(postgresBin(), "initdb"), "-D", filepath.Join(dir, "data"), "-U", "segue", "-A", "trust", "-E", "UTF8", "--no-sync")
-	cmd.SysProcAttr, cmd.Dir = attributes, dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	return nil
-}
-
-// otherThanRoot returns how to start a program as a user that PostgreSQL accepts,
-// who gets the folder.
-func (p *server) otherThanRoot() (*syscall.SysProcAttr, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
-	account, err := user.Lookup("postgres")
-	if err != nil {
-		if account, err = user.Lookup("nobody"); err != nil {
-			return nil, err
-		}
-	}
-	uid, _ := strconv.Atoi(account.Uid)
-	gid, _ := strconv.Atoi(account.Gid)
-	if err := os.Chown(p.dir, uid, gid); err != nil {
-		return nil, err
-	}
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-}
-
-// run starts the server on its folder, and returns when it answers.
-func (p *server) run() error {
-	if p.dir == "" {
-		return errors.New("there is no folder")
-	}
-	attributes, err := p.otherThanRoot()
-	if err != nil {
-		return err
-	}
-	args := []string{
-		"-c", `"$@" & server=$!; read -r end; kill -QUIT $server; wait $server; rm -rf "$REMOVE"`, "sh",
-		filepath.Join(postgresBin(), "postgres"), "-D", filepath.Join(p.dir, "data"), "-k", p.dir,
-		"-c", "listen_addresses=", "-c", "max_connections=300",
-	}
-	if !p.durable {
-		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off")
-	}
-	p.process = exec.CommandContext(context.Background(), "sh", args...)
-	p.process.SysProcAttr, p.process.Dir = attributes, p.dir
-	p.process.Env = []string{"LC_ALL=C.UTF-8", "PATH=" + os.Getenv("PATH")}
-	if !p.keep {
-		p.process.Env = append(p.process.Env, "REMOVE="+p.dir)
-	}
-	log, err := os.Create(filepath.Join(p.dir, "log"))
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	p.process.Stdout, p.process.Stderr = log, log
-	if p.pipe, err = p.process.StdinPipe(); err != nil {
-		return err
-	}
-	if err := p.process.Start(); err != nil {
-		return err
-	}
-	return p.answers(log.Name())
-}
-
-func (p *server) answers(log string) error {
-	admin, err := sql.Open("pgx", p.url("postgres"))
-	if err != nil {
-		return err
-	}
-	p.admin = admin
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for {
-		err := admin.PingContext(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			said, _ := os.ReadFile(log)
-			return fmt.Errorf("PostgreSQL does not answer: %w\n%s", err, said)
-		case <-again.C:
-		}
-	}
-}
-
-// stop stops the server at once, as a crash would.
-func (p *server) stop() error {
-	if p.process == nil {
-		return nil
-	}
-	err := errors.Join(p.admin.Close(), p.pipe.Close())
-	_ = p.process.Wait() // the shell's exit code is of no interest
-	p.process = nil
-	return err
-}
-
-// clone makes a database, which is dropped with the test, and returns its name.
-func (p *server) clone(tb testing.TB, how string) string {
-	tb.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clones++
-	name := fmt.Sprintf("test%d", p.clones)
-	if _, err := p.admin.ExecContext(tb.Context(), `CREATE DATABASE `+name+` `+how); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if _, err := p.admin.ExecContext(context.Background(), `DROP DATABASE `+name+` WITH (FORCE)`); err != nil {
-			tb.Error(err)
-		}
-	})
-	return name
-}
-
-func (p *server) url(database string) string {
-	return "postgres://segue@/" + database + "?host=" + strings.ReplaceAll(p.dir, "/", "%2F")
+	return s.Close()
 }

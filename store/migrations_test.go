@@ -14,19 +14,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/pgtest"
 )
 
 // empties returns what makes a database of each engine in which nothing is yet.
 func empties(t *testing.T) map[string]func(*testing.T) string {
 	t.Helper()
 	all := map[string]func(*testing.T) string{"sqlite": func(t *testing.T) string { t.Helper(); return freshSQLite(t) }}
-	if havePostgres(t) {
+	if pgtest.Have(t) {
 		all["postgres"] = func(t *testing.T) string {
 			t.Helper()
-			if err := shared.start(); err != nil {
+			if err := shared.Start(); err != nil {
 				t.Fatal(err)
 			}
-			return shared.url(shared.clone(t, ""))
+			return shared.URL(shared.Clone(t, ""))
 		}
 	}
 	return all

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/pgtest"
 )
 
 func TestWhatIsNoStoreIsRefused(t *testing.T) {
@@ -71,13 +72,13 @@ func TestWhatIsNoStoreIsRefused(t *testing.T) {
 
 func TestMissingDatabaseOfAServerIsNamed(t *testing.T) {
 	t.Parallel()
-	if !havePostgres(t) {
+	if !pgtest.Have(t) {
 		return
 	}
-	if err := shared.start(); err != nil {
+	if err := shared.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(t.Context(), shared.url("nowhere"), Config{})
+	_, err := Open(t.Context(), shared.URL("nowhere"), Config{})
 	wantKind(t, err, segue.Invalid)
 }
 

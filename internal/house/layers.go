@@ -64,6 +64,7 @@ var rooms = map[string]layer{
 	"cmd/segue-gpu":     command,
 
 	"internal/house":     testOnly,
+	"internal/pgtest":    testOnly,
 	"internal/shared":    testOnly,
 	"internal/slurmtest": testOnly,
 	"internal/toymodel":  testOnly,

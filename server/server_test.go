@@ -1,0 +1,315 @@
+package server
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
+)
+
+func TestTheFirstTokenIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	s, path := openStore(t), filepath.Join(t.TempDir(), "token")
+	made, err := FirstToken(t.Context(), s, path, "olga", t0)
+	if err != nil || !made {
+		t.Fatalf("made %t, %v", made, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode is %s, %v; want 600", info.Mode(), err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, err = FirstToken(t.Context(), s, path, "olga", t0); err != nil || made {
+		t.Errorf("again: made %t, %v; want the same", made, err)
+	}
+	other := openStore(t) // whose tokens are lost
+	if made, err = FirstToken(t.Context(), other, path, "olga", t0); err != nil || made {
+		t.Errorf("on another store: made %t, %v; want the same", made, err)
+	}
+	for _, s := range []tokens{{s}, {other}} {
+		got, err := s.Token(t.Context(), api.HashOf(strings.TrimSpace(string(text))))
+		got.ID = ""
+		want := api.Token{User: "olga", Scopes: []api.Scope{api.ScopeOperator}, Expires: segue.NoTime}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("token (-want +got): %v\n%s", err, diff)
+		}
+	}
+	all, err := s.Tokens(t.Context())
+	if err != nil || len(all) != 1 || strings.Contains(all[0].Hash, strings.TrimSpace(string(text))) {
+		t.Errorf("the store has %+v, %v; want one, and not its secret", all, err)
+	}
+	if err := os.WriteFile(path, []byte("short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FirstToken(t.Context(), s, path, "olga", t0); segue.KindOf(err) != segue.Invalid {
+		t.Errorf("of a file that holds no token: %v, want an error of kind invalid", err)
+	}
+}
+
+func TestTokensAreNotedInTheAuditLog(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	id, _, err := CreateToken(t.Context(), s, Grant{User: "ada", Scopes: []api.Scope{api.ScopeRead}, For: time.Hour}, "olga", t0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := RevokeToken(t.Context(), s, id, "olga", t0.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if err := RevokeToken(t.Context(), s, "nobody", "olga", t0.Add(time.Hour)); segue.KindOf(err) != segue.NotFound {
+		t.Errorf("error %v, want one of kind not found", err)
+	}
+	lines, err := (auditor{s}).Lines(t.Context(), segue.NoTime, "", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range lines {
+		got = append(got, strings.Join([]string{l.User, l.Via, l.Action, l.Object}, " | "))
+	}
+	want := []string{"olga | command line | revoke-token | nobody", "olga | command line | revoke-token | " + id, "olga | command line | create-token | " + id}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("audit log (-want +got):\n%s", diff)
+	}
+	if _, _, err := CreateToken(t.Context(), s, Grant{User: "ada"}, "olga", t0); segue.KindOf(err) != segue.Invalid {
+		t.Errorf("a token that allows nothing: %v, want an error of kind invalid", err)
+	}
+}
+
+func TestBeyondTheMachineThereMustBeTLS(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ address, certificate string }{
+		"all addresses":        {"0.0.0.0:0", ""},
+		"no address":           {":0", ""},
+		"a name":               {"segue.example.org:0", ""},
+		"no port":              {"127.0.0.1", ""},
+		"a certificate is not": {"127.0.0.1:0", "/nowhere/cert.pem"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := ListenTCP(t.Context(), tt.address, tt.certificate, tt.certificate)
+			if segue.KindOf(err) != segue.Invalid {
+				t.Errorf("%v, %v; want an error of kind invalid", l, err)
+			}
+		})
+	}
+	for _, address := range []string{"127.0.0.1:0", "localhost:0"} {
+		l, err := ListenTCP(t.Context(), address, "", "")
+		if err != nil {
+			t.Errorf("%s: %v", address, err)
+			continue
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// On the socket the system says who asks: here the user of the test, whoever that
+// is said to be.
+func TestThePeerOfTheSocketIsTheCaller(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		user string
+		uid  uint32
+		want int // of the audit log, which is for operators
+	}{
+		"a user":               {"ada", 1000, 403},
+		"a user who operates":  {"olga", 1001, 200},
+		"the server's own":     {"segue", 1002, 200},
+		"root":                 {"root", 0, 200},
+		"nobody that is known": {"", 1003, 401},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv, err := New(openStore(t), Config{Now: realNow, Holder: "one", User: "segue", Operators: []string{"olga"}, Log: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := srv.peers.of
+			srv.peers.of = func(c *net.UnixConn) (string, uint32, error) {
+				if _, uid, err := of(c); err != nil || int(uid) != os.Getuid() {
+					t.Errorf("the system says %d, %v; want %d", uid, err, os.Getuid())
+				}
+				if tt.user == "" {
+					return "", 0, fs.ErrNotExist
+				}
+				return tt.user, tt.uid, nil
+			}
+			path := filepath.Join(t.TempDir(), "s")
+			l, err := ListenUnix(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ListenUnix(t.Context(), path); segue.KindOf(err) != segue.Conflict {
+				t.Errorf("beside a server that answers: %v, want an error of kind conflict", err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- srv.Run(ctx, l) }()
+			client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "unix", path)
+			}}}
+			if got := status(t, &client, "http://segue/v1/audit"); got != tt.want {
+				t.Errorf("status is %d, want %d", got, tt.want)
+			}
+			client.CloseIdleConnections()
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func status(t *testing.T, client *http.Client, url string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	return answer.StatusCode
+}
+
+func TestASocketThatWasLeftBehindIsReplaced(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // as after kill -9
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l, err = ListenUnix(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ListenUnix(t.Context(), path); segue.KindOf(err) != segue.Conflict {
+		t.Errorf("over a file: %v, want an error of kind conflict", err)
+	}
+}
+
+func TestSystemdIsTold(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "notify")
+	l, err := new(net.ListenConfig).ListenPacket(t.Context(), "unixgram", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	n := Notifier{Address: path}
+	if err := n.Tell(t.Context(), "READY=1"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	looks := 0
+	go n.Watchdog(ctx, time.Millisecond, func(context.Context) bool {
+		if looks++; looks > 1 { // then it hangs
+			stop()
+		}
+		return looks == 1
+	})
+	buf := make([]byte, 100)
+	for _, want := range []string{"READY=1", "WATCHDOG=1"} {
+		size, _, err := l.ReadFrom(buf)
+		if got := string(buf[:size]); got != want || err != nil {
+			t.Errorf("told %q, %v; want %q", got, err, want)
+		}
+	}
+	if err := (Notifier{}).Tell(t.Context(), "READY=1"); err != nil {
+		t.Errorf("without systemd: %v", err)
+	}
+}
+
+func TestChangesAreSeenOnce(t *testing.T) {
+	t.Parallel()
+	s, feed := openStore(t), api.NewFeed()
+	var seen seenChains
+	look := func() []api.Event {
+		t.Helper()
+		if err := seen.look(t.Context(), s, t0, feed); err != nil {
+			t.Fatal(err)
+		}
+		return feed.Past()
+	}
+	chain := segue.Chain{ID: "c1", User: "ada", Created: t0, Request: segue.Request{Shape: segue.Shape{Nodes: 1, Limit: time.Hour}}}
+	link := segue.Link{Chain: "c1", Number: 1, Attempt: 1, Planned: t0, Submitted: segue.NoTime, Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime}
+	if n := len(look()); n != 0 {
+		t.Fatalf("%d events of an empty store", n)
+	}
+	if err := s.CreateChain(t.Context(), chain, link); err != nil {
+		t.Fatal(err)
+	}
+	look()
+	if n := len(look()); n != 2 {
+		t.Errorf("%d events of a chain with a link, want 2", n)
+	}
+	link.State, link.Job = segue.LinkRunning, segue.JobID{Number: 7}
+	if err := s.UpdateLink(t.Context(), segue.LinkSubmitting, link); err != nil {
+		t.Fatal(err)
+	}
+	if all := look(); len(all) != 3 || all[2].Link == nil || all[2].Link.State != segue.LinkRunning {
+		t.Errorf("events %+v, want the third of a link that runs", all)
+	}
+	if err := s.SetChainState(t.Context(), "c1", segue.ChainActive, segue.ChainStopped, "Stopped by its user."); err != nil {
+		t.Fatal(err)
+	}
+	if all := look(); len(all) != 4 || all[3].Link != nil || all[3].Chain.State != segue.ChainStopped {
+		t.Errorf("events %+v, want the fourth of a chain that is stopped", all)
+	}
+	if n := len(look()); n != 4 {
+		t.Errorf("%d events where nothing changes, want 4", n)
+	}
+}
+
+// A server whose database is gone lives, and says that it is not ready.
+func TestAStoreThatIsGoneIsTold(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	clock := &clock{at: t0}
+	srv, err := New(s, Config{Now: clock.now, Holder: "one", User: "segue", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []api.Check{{Name: "store", OK: true, State: "answers", Needed: true}, {Name: "scheduler", OK: true, State: "none"}, {Name: "loops", OK: true, State: "none: there is no scheduler"}}
+	if diff := cmp.Diff(want, srv.health.Checks(t.Context())); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	clock.advance(healthFresh)
+	want[0].OK, want[0].State = false, "does not answer"
+	if diff := cmp.Diff(want, srv.health.Checks(t.Context())); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+}
