@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"errors"
+	"maps"
 	"os/exec"
 	"strings"
 	"testing"
@@ -37,6 +38,7 @@ func jobRecord(change map[string]string) string {
 		"TimeLimit": "2-00:00:00", "SubmitTime": "1676370000", "EligibleTime": "1676370000", "StartTime": "1676372400", "EndTime": "1676545200",
 		"PriorityLong": "4294901756", "Reason": "None", "tres-alloc": "cpu=2,mem=2000M,node=2,billing=2,gres/gpu=8", "NodeList": "n[1-2]",
 		"Requeue": "1", "RestartCnt": "0", "exit_code": "0", "Name": "train", "Comment": "(null)",
+		"tres-per-node": "gres:gpu:4", "tres-per-job": "N/A", "tres-per-task": "N/A", "tres-per-socket": "N/A", "NumTasks": "2",
 	}
 	var list []string
 	for _, f := range queueFields {
@@ -92,6 +94,34 @@ func TestWhatSqueueShows(t *testing.T) {
 	}
 	if diff := cmp.Diff([]schedulers.Node{{Name: "n1", Partitions: []string{"gpu"}, GPUs: 4, InService: true}}, s.Nodes); diff != "" {
 		t.Errorf("nodes differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestGPUsOfASiteThatDoesNotCountThem(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		asked map[string]string
+		want  int
+	}{
+		"a node":                    {map[string]string{"tres-per-node": "gres:gpu:a100:3"}, 3},
+		"the job":                   {map[string]string{"tres-per-job": "gres:gpu:4"}, 2},
+		"a task":                    {map[string]string{"tres-per-task": "gres/gpu=1", "NumTasks": "8"}, 4},
+		"a task, of unknown number": {map[string]string{"tres-per-task": "gres/gpu=1", "NumTasks": "4294967294"}, 1},
+		"nothing":                   {nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			change := map[string]string{"tres-alloc": "cpu=2,mem=2000M,node=2,billing=2", "tres-per-node": "N/A"}
+			maps.Copy(change, tt.asked)
+			answers := map[string]Result{"squeue": {Stdout: []byte(jobRecord(change))}, "sinfo": {Stdout: []byte(oneNode)}}
+			s, err := answering(answers).State(t.Context())
+			if err != nil || len(s.Jobs) != 1 {
+				t.Fatalf("%d jobs, error %v", len(s.Jobs), err)
+			}
+			if got := s.Jobs[0].GPUsPerNode; got != tt.want {
+				t.Errorf("%d GPUs on each of two nodes, want %d", got, tt.want)
+			}
+		})
 	}
 }
 

@@ -22,7 +22,8 @@ const (
 // separator in it spoils nothing else.
 var queueFields = []string{
 	"JobArrayID", "State", "UserName", "Account", "Partition", "QOS", "NumNodes", "TimeLimit", "SubmitTime", "EligibleTime",
-	"StartTime", "EndTime", "PriorityLong", "Reason", "tres-alloc", "NodeList", "Requeue", "RestartCnt", "exit_code", "Name", "Comment",
+	"StartTime", "EndTime", "PriorityLong", "Reason", "tres-alloc", "NodeList", "Requeue", "RestartCnt", "exit_code",
+	"tres-per-node", "tres-per-job", "tres-per-task", "tres-per-socket", "NumTasks", "Name", "Comment",
 }
 
 // nodeFields are what sinfo is asked for: a record for every node and partition.
@@ -126,7 +127,7 @@ func addJob(s *schedulers.State, f []string) error {
 	if err != nil {
 		return err
 	}
-	j := schedulers.Job{Name: spelling.Text(f[19]), Comment: spelling.Text(f[20]), Requeueable: f[16] == "1" || f[16] == "yes"}
+	j := schedulers.Job{Name: spelling.Text(f[24]), Comment: spelling.Text(f[25]), Requeueable: f[16] == "1" || f[16] == "yes"}
 	j.ID = id
 	j.State = spelling.JobState(f[1])
 	j.User, j.Account, j.Partition, j.QOS, j.Reason = spelling.Text(f[2]), spelling.Text(f[3]), spelling.Text(f[4]), spelling.Text(f[5]), spelling.Text(f[13])
@@ -142,8 +143,10 @@ func addJob(s *schedulers.State, f []string) error {
 		}
 	}
 	j.Priority, _ = strconv.ParseInt(f[12], 10, 64)
-	if gpus := spelling.GPUs(f[14]); j.Request.Nodes > 0 {
-		j.GPUsPerNode = (gpus + j.Request.Nodes - 1) / j.Request.Nodes
+	if j.GPUsPerNode = spelling.Spread(spelling.GPUs(f[14]), j.Request.Nodes); j.GPUsPerNode == 0 {
+		asked := spelling.Asked{PerNode: f[19], PerJob: f[20], PerTask: f[21], PerSocket: f[22]}
+		asked.Tasks, _ = strconv.Atoi(f[23])
+		j.GPUsPerNode = asked.GPUsPerNode(j.Request.Nodes)
 	}
 	j.Nodes = spelling.Hosts(spelling.Text(f[15]))
 	j.Restarts, _ = strconv.Atoi(f[17])

@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,11 @@ type jobRecord struct {
 	StateReason  text    `json:"state_reason"`
 	TRESAlloc    text    `json:"tres_alloc_str"`
 	TRESReq      text    `json:"tres_req_str"`
+	PerNode      text    `json:"tres_per_node"`
+	PerJob       text    `json:"tres_per_job"`
+	PerTask      text    `json:"tres_per_task"`
+	PerSocket    text    `json:"tres_per_socket"`
+	Tasks        number  `json:"tasks"`
 	Nodes        text    `json:"nodes"`
 	Requeue      truth   `json:"requeue"`
 	RestartCnt   number  `json:"restart_cnt"`
@@ -184,10 +190,13 @@ func (r *jobRecord) gpusPerNode(nodes int) int {
 	if resources == "" {
 		resources = r.TRESReq
 	}
-	if nodes == 0 {
-		return 0
+	if gpus := spelling.Spread(spelling.GPUs(string(resources)), nodes); gpus > 0 {
+		return gpus
 	}
-	return (spelling.GPUs(string(resources)) + nodes - 1) / nodes
+	return spelling.Asked{
+		PerNode: string(r.PerNode), PerJob: string(r.PerJob), PerTask: string(r.PerTask), PerSocket: string(r.PerSocket),
+		Tasks: int(min(r.Tasks.value, math.MaxInt32)),
+	}.GPUsPerNode(nodes)
 }
 
 // jobID returns a job's identity as squeue shows it.

@@ -39,6 +39,15 @@ func TestFields(t *testing.T) {
 			t.Errorf("%q has %d GPUs, want %d", s, got, want)
 		}
 	}
+	for asked, want := range map[Asked]int{
+		{PerNode: "gres:gpu:4"}: 4, {PerNode: "gres:gpu"}: 1, {PerNode: "gres/gpu:a100=2,gres/shard=8"}: 2, {PerNode: "gpu:a100:2(S:0)"}: 2,
+		{PerJob: "gres:gpu:3"}: 2, {PerTask: "gres:gpu:1", Tasks: 6}: 3, {PerTask: "gres:gpu:1"}: 1, {PerSocket: "gres:gpu:2"}: 2,
+		{PerNode: "N/A", PerJob: "(null)"}: 0, {}: 0,
+	} {
+		if got := asked.GPUsPerNode(2); got != want {
+			t.Errorf("%+v is %d GPUs on each of two nodes, want %d", asked, got, want)
+		}
+	}
 	for s, want := range map[string][2]int{"0": {0, 0}, "256": {1, 0}, "9": {0, 9}, "3:0": {3, 0}, "0:15": {0, 15}, "": {0, 0}, "x": {0, 0}} {
 		if code, signal := ExitStatus(s); code != want[0] || signal != want[1] {
 			t.Errorf("exit status %q is %d and signal %d, want %v", s, code, signal, want)
