@@ -127,12 +127,18 @@ func comparison(d segue.Decision) string {
 		Words(now.Overlap), Words(max(0, later.Interruption-now.Interruption)))
 }
 
-// Words returns a duration as people say it: "6 h 10 min", "40 min", "0 min".
+// Words returns a duration as people say it: "6 h 10 min", "40 min", "90 s", "0 min".
 func Words(d time.Duration) string {
 	sign := ""
-	d = d.Round(time.Minute)
 	if d < 0 {
 		sign, d = "-", -max(d, -math.MaxInt64)
+	}
+	if s := d.Round(time.Second); s > 0 && s < 2*time.Minute && s%time.Minute != 0 {
+		return fmt.Sprintf("%s%d s", sign, s/time.Second)
+	}
+	d = d.Round(time.Minute)
+	if d == 0 {
+		sign = ""
 	}
 	h, m := d/time.Hour, d%time.Hour/time.Minute
 	switch {

@@ -294,7 +294,8 @@ func TestAlternativesHaveFinitePrices(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		0: "0 min", 29 * time.Second: "0 min", -29 * time.Second: "0 min", 30 * time.Second: "1 min",
+		0: "0 min", 400 * time.Millisecond: "0 min", -400 * time.Millisecond: "0 min", 29 * time.Second: "29 s", -29 * time.Second: "-29 s",
+		minute: "1 min", 90 * time.Second: "90 s", 119600 * time.Millisecond: "2 min", 150 * time.Second: "3 min",
 		40 * minute: "40 min", hour: "1 h", hour - 20*time.Second: "1 h", 6*hour + 10*minute: "6 h 10 min",
 		-90 * minute: "-1 h 30 min", 100 * hour: "100 h",
 		math.MaxInt64: "2562047 h 47 min", math.MinInt64: "-2562047 h 47 min",
