@@ -159,6 +159,17 @@ func (v view) backOff() time.Duration {
 	return 0
 }
 
+// Earliest returns when the next link of a chain may be submitted if the latest one
+// has made no job or failed at once, and false if it has not.
+func Earliest(chain segue.Chain, links []segue.Link) (segue.Time, bool) {
+	if len(links) == 0 {
+		return segue.NoTime, false
+	}
+	v := view{chain: chain, links: links}
+	pause := v.backOff()
+	return v.latest().End.Add(pause), pause > 0
+}
+
 // lostPause is how long after a submission that made no job another one follows;
 // the pause doubles each time, up to an hour.
 const lostPause = time.Minute

@@ -29,7 +29,10 @@ script (#SEGUE --chain ...) or come as --segue-... options.`,
 		Example:            "  segue adopt 4711 --segue-for=14d train.sh",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 || args[0] == "--help" || args[0] == "-h" {
+			if len(args) == 0 {
+				return segue.Errorf(segue.Invalid, "name a job: segue %s", cmd.Use)
+			}
+			if args[0] == "--help" || args[0] == "-h" {
 				return cmd.Help()
 			}
 			return adopt(cmd, args[0], args[1:])
@@ -62,7 +65,7 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 	if err := s.CreateChain(cmd.Context(), chain, link); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Job %s is the first link of chain %s (%s).\n", id, chain.ID, chain.Name)
+	fmt.Fprintf(cmd.OutOrStdout(), "Job %s is the first link of chain %s (%s).\n", id, chain.ID, printable(chain.Name))
 	return nil
 }
 
@@ -84,9 +87,10 @@ func chainOf(args []string) (segue.Chain, error) {
 	}
 	chain := segue.Chain{
 		ID: newChainID(), Name: job.Name, User: userName(), Created: segue.TimeOf(time.Now()),
-		Request: job.Request, Terms: job.Terms.WithDefaults(), Submission: capture(job, chainInput{args: args, env: env, script: script}),
+		Request: job.Request, Submission: capture(job, chainInput{args: args, env: env, script: script}),
 	}
 	chain.Request.User = chain.User
+	chain.Terms = termsOf(job, chain.Submission.Dir)
 	return chain, nil
 }
 

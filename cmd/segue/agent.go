@@ -152,11 +152,18 @@ func (f *agentFlags) detach(cmd *cobra.Command) error {
 		args = append(args, "--model", f.model)
 	}
 	child := exec.CommandContext(context.WithoutCancel(cmd.Context()), self, args...)
-	child.Stdout, child.Stderr, child.Dir = log, log, "/"
+	child.Stdout, child.Stderr = log, log // in this folder, where relative paths are meant
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := child.Start(); err != nil {
 		return fmt.Errorf("start in the background: %w", err)
 	}
+	ended := make(chan error, 1)
+	go func() { ended <- child.Wait() }()
+	select {
+	case err := <-ended:
+		return segue.Errorf(segue.Unavailable, "the agent has ended at once (%w): %s tells why", err, path)
+	case <-time.After(time.Second): // it has opened the store
+	}
 	fmt.Fprintf(cmd.OutOrStdout(), "The agent works in the background as process %d, and writes to %s.\n", child.Process.Pid, path)
-	return child.Process.Release()
+	return nil
 }

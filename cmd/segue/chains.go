@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,13 +24,14 @@ func (c *chainStore) add(flags *pflag.FlagSet) {
 }
 
 // open opens the store, and takes over what was submitted since somebody last did.
+// What cannot be taken over is told, and keeps nobody from the other chains.
 func (c *chainStore) open(ctx context.Context) (*store.Store, error) {
 	s, err := c.openOnly(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := takeOver(ctx, s); err != nil {
-		return nil, errors.Join(err, s.Close())
+		fmt.Fprintf(os.Stderr, "segue: %s\n", err)
 	}
 	return s, nil
 }
@@ -78,6 +78,9 @@ func (r recorded) Record(chain segue.Chain, link segue.Link) error {
 // find returns the chain that a person names: by its ID, the beginning of it, or
 // by its name where only one has it.
 func find(ctx context.Context, s *store.Store, name string) (segue.Chain, error) {
+	if name == "" {
+		return segue.Chain{}, segue.Errorf(segue.Invalid, "the name of the chain is empty; `segue status --all` lists the chains")
+	}
 	chains, err := s.Chains(ctx, store.ChainQuery{})
 	if err != nil {
 		return segue.Chain{}, err
@@ -101,10 +104,10 @@ func find(ctx context.Context, s *store.Store, name string) (segue.Chain, error)
 			return found, nil
 		default:
 			slices.Sort(ids)
-			return segue.Chain{}, segue.Errorf(segue.Invalid, "%q is several chains: %s", name, strings.Join(ids, ", "))
+			return segue.Chain{}, segue.Errorf(segue.Invalid, "%.60q is several chains: %s", name, strings.Join(ids, ", "))
 		}
 	}
-	return segue.Chain{}, segue.Errorf(segue.NotFound, "there is no chain %q; `segue status --all` lists them", name)
+	return segue.Chain{}, segue.Errorf(segue.NotFound, "there is no chain %.60q; `segue status --all` lists them", name)
 }
 
 // newChainStateCommands returns pause, resume and stop.
@@ -156,7 +159,7 @@ func changeState(cmd *cobra.Command, s *store.Store, name string, from []segue.C
 		return err
 	}
 	if !slices.Contains(from, chain.State) {
-		return segue.Errorf(segue.Conflict, "chain %s is %s already. %s", chain.ID, chain.State, chain.Why)
+		return segue.Errorf(segue.Conflict, "%s", sentences(fmt.Sprintf("chain %s is %s already.", chain.ID, chain.State), chain.Why))
 	}
 	if err := s.SetChainState(ctx, chain.ID, chain.State, to, why); err != nil {
 		return err
@@ -165,7 +168,7 @@ func changeState(cmd *cobra.Command, s *store.Store, name string, from []segue.C
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Chain %s (%s) is %s.\n", chain.ID, chain.Name, to)
+	fmt.Fprintf(cmd.OutOrStdout(), "Chain %s (%s) is %s.\n", chain.ID, printable(chain.Name), to)
 	for _, l := range links {
 		if !l.State.Final() && to != segue.ChainActive {
 			fmt.Fprintf(cmd.OutOrStdout(), "Link %d, job %s, is %s and goes on.\n", l.Number, l.Job, l.State)

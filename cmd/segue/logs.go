@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -81,7 +80,7 @@ func showLogs(out io.Writer, chain segue.Chain, links []segue.Link, lines int, a
 
 // outputFile returns the file that gets a link's output: sbatch's pattern with
 // what is known filled in (man sbatch, "filename pattern"), in the folder of the
-// submission.
+// job.
 func outputFile(job *sbatch.Job, chain segue.Chain, l segue.Link) string {
 	pattern := job.Output
 	if pattern == "" {
@@ -89,14 +88,7 @@ func outputFile(job *sbatch.Job, chain segue.Chain, l segue.Link) string {
 	}
 	number := strconv.FormatInt(l.Job.Number, 10)
 	path := strings.NewReplacer("%%", "%", "%j", number, "%A", number, "%J", number, "%x", job.Name, "%u", chain.User).Replace(pattern)
-	if !filepath.IsAbs(path) {
-		dir := chain.Submission.Dir
-		if chdir := job.Settings.Value("chdir"); chdir != "" {
-			dir = chdir
-		}
-		path = filepath.Join(dir, path)
-	}
-	return path
+	return under(workDir(job, chain.Submission.Dir), path)
 }
 
 // most is how much of the end of a file is looked at for its last lines.

@@ -49,9 +49,10 @@ func submitChain(job *sbatch.Job, in chainInput, recorder Recorder, std stdio) i
 	now := segue.TimeOf(time.Now())
 	chain := segue.Chain{
 		ID: newChainID(), Name: job.Name, User: userName(), Created: now, State: segue.ChainActive,
-		Request: job.Request, Terms: job.Terms.WithDefaults(), Submission: capture(job, in),
+		Request: job.Request, Submission: capture(job, in),
 	}
 	chain.Request.User = chain.User
+	chain.Terms = termsOf(job, chain.Submission.Dir)
 	link := segue.Link{
 		Chain: chain.ID, Number: 1, Attempt: 1, State: segue.LinkSubmitting,
 		Planned: now, Submitted: segue.NoTime, Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
@@ -146,6 +147,28 @@ func capture(job *sbatch.Job, in chainInput) segue.Submission {
 	return s
 }
 
+// termsOf returns the terms of a chain that is submitted from dir. The file that
+// says that the work is done is meant where the job runs, and the agent, which
+// looks for it, runs elsewhere.
+func termsOf(job *sbatch.Job, dir string) segue.Terms {
+	terms := job.Terms.WithDefaults()
+	if terms.DoneFile != "" {
+		terms.DoneFile = under(workDir(job, dir), terms.DoneFile)
+	}
+	return terms
+}
+
+// workDir returns the folder in which a job runs that is submitted from dir.
+func workDir(job *sbatch.Job, dir string) string { return under(dir, job.Settings.Value("chdir")) }
+
+// under returns path, seen from dir.
+func under(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
 // propagated are the limits that sbatch hands on to its job.
 var propagated = []struct {
 	name     string
@@ -201,11 +224,16 @@ func userName() string {
 // newChainID returns six letters and digits that nobody else has by chance.
 func newChainID() string { return strings.ToLower(rand.Text()[:6]) }
 
-// stateDir is where segue keeps what one user's processes share.
+// stateDir is where segue keeps what one user's processes share: the same folder
+// from wherever they are started. A relative XDG_STATE_HOME does not count, as its
+// specification asks, nor does a relative HOME.
 func stateDir() string {
 	state := os.Getenv("XDG_STATE_HOME")
-	if state == "" {
-		home, _ := os.UserHomeDir()
+	if !filepath.IsAbs(state) {
+		home := os.Getenv("HOME")
+		if u, err := user.Current(); !filepath.IsAbs(home) && err == nil {
+			home = u.HomeDir
+		}
 		state = filepath.Join(home, ".local", "state")
 	}
 	return filepath.Join(state, "segue")

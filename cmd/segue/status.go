@@ -3,13 +3,17 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/store"
 )
 
@@ -24,10 +28,11 @@ the name of one its links. The odds of a gap are those of the latest decision.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return where.with(cmd.Context(), func(s *store.Store) error {
+				now := segue.TimeOf(time.Now())
 				if len(args) == 1 {
-					return showChain(cmd, s, args[0])
+					return showChain(cmd, s, args[0], asJSON, now)
 				}
-				return showChains(cmd, s, all, asJSON, segue.TimeOf(time.Now()))
+				return showChains(cmd, s, all, asJSON, now)
 			})
 		},
 	}
@@ -88,12 +93,12 @@ func showChains(cmd *cobra.Command, s *store.Store, all, asJSON bool, now segue.
 		if l.GapOdds != nil {
 			odds = fmt.Sprintf("%.0f %%", 100**l.GapOdds)
 		}
-		t.AppendRow(table.Row{l.ID, l.Name, l.State, l.Links, dash(l.Running), dash(l.EndsIn), dash(l.Queued), dash(l.NextAt), odds})
+		t.AppendRow(table.Row{l.ID, printable(l.Name), l.State, l.Links, dash(l.Running), dash(l.EndsIn), dash(l.Queued), dash(l.NextAt), odds})
 	}
 	t.Render()
 	for _, l := range lines {
 		if l.Why != "" {
-			fmt.Fprintf(out, "%s is %s: %s\n", l.ID, l.State, l.Why)
+			fmt.Fprintf(out, "%s is %s: %s\n", l.ID, l.State, printable(l.Why))
 		}
 	}
 	return nil
@@ -120,15 +125,24 @@ func statusOf(cmd *cobra.Command, s *store.Store, c segue.Chain, now segue.Time)
 		}
 		line.Links = l.Number
 	}
+	if c.State != segue.ChainActive || line.Queued != "" {
+		return line, nil
+	}
+	if line.Running == "" { // what was planned while a link ran is void
+		if at, ok := provisioner.Earliest(c, links); ok && at > now {
+			line.NextAt = shortClock(at)
+		}
+		return line, nil
+	}
 	latest, err := s.Decisions(cmd.Context(), c.ID, 1)
-	if err != nil || len(latest) == 0 || c.State != segue.ChainActive || line.Queued != "" {
+	if err != nil || len(latest) == 0 {
 		return line, err
 	}
 	d := latest[0].Decision
 	if d.Submit || latest[0].Number <= line.Links {
 		return line, nil
 	}
-	line.NextAt = d.SubmitAt.Std().Local().Format("2 Jan 15:04")
+	line.NextAt = shortClock(d.SubmitAt)
 	for _, a := range d.Alternatives {
 		if a.SubmitAt <= d.SubmitAt {
 			odds := 1 - a.StartsBeforeEnd
@@ -138,7 +152,7 @@ func statusOf(cmd *cobra.Command, s *store.Store, c segue.Chain, now segue.Time)
 	return line, nil
 }
 
-func showChain(cmd *cobra.Command, s *store.Store, name string) error {
+func showChain(cmd *cobra.Command, s *store.Store, name string, asJSON bool, now segue.Time) error {
 	chain, err := find(cmd.Context(), s, name)
 	if err != nil {
 		return err
@@ -147,9 +161,13 @@ func showChain(cmd *cobra.Command, s *store.Store, name string) error {
 	if err != nil {
 		return err
 	}
+	if asJSON {
+		return printChainJSON(cmd, s, chain, links, now)
+	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Chain %s (%s) of %s is %s. %s\nEach link: %s. Preference: %s.\n\n",
-		chain.ID, chain.Name, chain.User, chain.State, chain.Why, chain.Request.Shape, chain.Terms.WithDefaults().Prefer)
+	fmt.Fprintf(out, "%s\nEach link: %s. Preference: %s.\n\n",
+		sentences(fmt.Sprintf("Chain %s (%s) of %s is %s.", chain.ID, printable(chain.Name), chain.User, chain.State), printable(chain.Why), delayed(chain, links, now)),
+		chain.Request.Shape, chain.Terms.WithDefaults().Prefer)
 	t := newTable(out)
 	t.AppendHeader(table.Row{"link", "job", "state", "submitted", "waited", "started", "ended or ends", "gap (+) or overlap (-)"})
 	var before *segue.Link
@@ -170,6 +188,67 @@ func showChain(cmd *cobra.Command, s *store.Store, name string) error {
 	}
 	t.Render()
 	return nil
+}
+
+// linkStatus is a link of a chain.
+type linkStatus struct {
+	Number    int     `json:"number"`
+	Attempt   int     `json:"attempt"`
+	Job       string  `json:"job,omitempty"`
+	State     string  `json:"state"`
+	Ended     string  `json:"ended_as,omitempty"`
+	ExitCode  int     `json:"exit_code"`
+	Submitted *string `json:"submitted"`
+	Start     *string `json:"started"`
+	End       *string `json:"ends"` // or has ended
+}
+
+// printChainJSON prints the line of a chain in the table, and its links.
+func printChainJSON(cmd *cobra.Command, s *store.Store, chain segue.Chain, links []segue.Link, now segue.Time) error {
+	line, err := statusOf(cmd, s, chain, now)
+	if err != nil {
+		return err
+	}
+	list := make([]linkStatus, 0, len(links))
+	for _, l := range links {
+		one := linkStatus{
+			Number: l.Number, Attempt: l.Attempt, Job: jobOf(&l), State: l.State.String(), ExitCode: l.ExitCode,
+			Submitted: known(l.Submitted), Start: known(l.Start), End: known(l.End),
+		}
+		if l.State == segue.LinkEnded {
+			one.Ended = l.Ended.String()
+		}
+		list = append(list, one)
+	}
+	return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
+		chainStatus
+		List []linkStatus `json:"link_list"`
+	}{line, list})
+}
+
+// delayed says until when a chain of which nothing runs waits, "" where it does not.
+func delayed(chain segue.Chain, links []segue.Link, now segue.Time) string {
+	at, ok := provisioner.Earliest(chain, links)
+	if !ok || at <= now || chain.State != segue.ChainActive {
+		return ""
+	}
+	return fmt.Sprintf("The next link is submitted at %s at the earliest, because the one before failed at once.", clock(at))
+}
+
+// sentences joins those that are not empty.
+func sentences(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
+}
+
+// printable returns what others wrote without what would move a terminal's cursor:
+// on one line, with a mark for each character that cannot be seen.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
 }
 
 func jobOf(l *segue.Link) string {
@@ -196,6 +275,8 @@ func clock(t segue.Time) string {
 	}
 	return t.Std().Local().Format("2 Jan 15:04:05")
 }
+
+func shortClock(t segue.Time) string { return t.Std().Local().Format("2 Jan 15:04") }
 
 func dash(s string) string {
 	if s == "" {
@@ -231,7 +312,12 @@ func tellWhy(cmd *cobra.Command, s *store.Store, name string, n int) error {
 	}
 	out := cmd.OutOrStdout()
 	if len(decisions) == 0 {
-		fmt.Fprintf(out, "Nothing was decided about chain %s yet: the agent decides when its first link runs.\n", chain.ID)
+		links, err := s.Links(cmd.Context(), chain.ID)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, sentences(fmt.Sprintf("Nothing was decided about chain %s yet: the agent decides while a link runs, and when one has ended.", chain.ID),
+			delayed(chain, links, segue.TimeOf(time.Now()))))
 	}
 	for _, r := range decisions {
 		d := r.Decision
@@ -239,7 +325,7 @@ func tellWhy(cmd *cobra.Command, s *store.Store, name string, n int) error {
 		if d.Model != "" {
 			fmt.Fprintf(out, " of model %s", d.Model)
 		}
-		fmt.Fprintf(out, ":\n  %s\n", d.Reason)
+		fmt.Fprintf(out, ":\n  %s\n", printable(d.Reason))
 		for i, a := range d.Alternatives {
 			if i >= 4 {
 				fmt.Fprintf(out, "  and %d later ones\n", len(d.Alternatives)-i)
