@@ -16,11 +16,12 @@ import (
 	"github.com/segue-project/segue/store"
 )
 
-// The variables of a test binary that is a server: its database and the folder of
-// its cluster.
+// The variables of a test binary that is a server: its database, the folder of its
+// cluster, none without one, and the model that decides.
 const (
 	childDatabase = "SEGUE_SERVER_TEST_DATABASE"
 	childCluster  = "SEGUE_SERVER_TEST_CLUSTER"
+	childModel    = "SEGUE_SERVER_TEST_MODEL"
 )
 
 func TestMain(m *testing.M) {
@@ -56,11 +57,17 @@ func serveAsChild(database, dir string) error {
 	if err != nil {
 		return err
 	}
-	srv, err := New(s, Config{
+	cfg := Config{
 		Now: realNow, Holder: fmt.Sprint("server ", os.Getpid()), User: "segue", Root: true, Every: childEvery,
-		Driver: fileCluster{dir, realNow}, Exists: func(string) bool { return false },
-		Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
-	})
+		Exists: func(string) bool { return false }, Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
+	}
+	if dir != "" {
+		cfg.Driver = fileCluster{dir, realNow}
+	}
+	if cfg.Model, err = OpenModel(os.Getenv(childModel)); err != nil {
+		return err
+	}
+	srv, err := New(s, cfg)
 	if err != nil {
 		return err
 	}

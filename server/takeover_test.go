@@ -156,30 +156,36 @@ type replica struct {
 	process *exec.Cmd
 	address string
 	secret  string
-	t       *testing.T
+	t       testing.TB
 }
 
 func (r *replicas) start() *replica {
 	r.t.Helper()
-	cmd := exec.CommandContext(context.WithoutCancel(r.t.Context()), os.Args[0])
-	cmd.Env = append(os.Environ(), childDatabase+"="+r.database, childCluster+"="+r.cluster.dir)
-	cmd.Stderr = r.t.Output()
+	return startChild(r.t, r.secret, childDatabase+"="+r.database, childCluster+"="+r.cluster.dir)
+}
+
+// startChild starts a server process with variables of its environment.
+func startChild(t testing.TB, secret string, environment ...string) *replica {
+	t.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
+	cmd.Env = append(os.Environ(), environment...)
+	cmd.Stderr = t.Output()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
-	r.t.Cleanup(func() {
+	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		r.t.Fatalf("the server does not say where it answers: %v", err)
+		t.Fatalf("the server does not say where it answers: %v", err)
 	}
-	return &replica{process: cmd, address: strings.TrimSpace(line), secret: r.secret, t: r.t}
+	return &replica{process: cmd, address: strings.TrimSpace(line), secret: secret, t: t}
 }
 
 // get returns what the server answers.
