@@ -62,24 +62,47 @@ func NewLive(s *store.Store, cluster string, cfg LiveConfig) *Live {
 // Decide forecasts the wait of the next link, if it was submitted now to the
 // partition that it asks for, and decides by that.
 func (l *Live) Decide(ctx context.Context, state schedulers.State, q Question) (segue.Decision, error) {
-	if err := l.refresh(ctx, state.At); err != nil {
+	now, cluster, err := l.present(ctx, state, &q.Request)
+	if err != nil {
 		return segue.Decision{}, err
-	}
-	if l.past.History == nil || l.past.Snapshot.At != state.At { // it serves all that are asked of one state
-		l.past = predictor.RecordedAt(l.jobs, state.At, 0)
-	}
-	now := l.past
-	now.Snapshot, now.Owner = state.Snapshot(q.Request.Partition), q.Request.User
-	gpus := now.Snapshot.GPUsPerNode
-	q.Request.GPUsPerNode = min(q.Request.GPUsPerNode, gpus)
-	cluster := simulator.Config{
-		Pools:    []simulator.Pool{{Name: "nodes", Nodes: max(now.Snapshot.Nodes, 1), GPUsPerNode: gpus}},
-		Backfill: l.cfg.Backfill,
 	}
 	if l.cfg.By == nil {
 		return Advise(now, cluster, l.cfg.Monte, q)
 	}
 	return AdviseBy(*l.cfg.By, now, cluster, l.cfg.Monte, q)
+}
+
+// Later forecasts the waits of submissions after each of the delays, which ascend,
+// by simulated futures, whatever model decides.
+func (l *Live) Later(ctx context.Context, state schedulers.State, request segue.Request, delays []time.Duration) ([]segue.Forecast, error) {
+	now, cluster, err := l.present(ctx, state, &request)
+	if err != nil {
+		return nil, err
+	}
+	forecaster, err := predictor.NewMonteCarlo(cluster, l.cfg.Monte)
+	if err != nil {
+		return nil, err
+	}
+	return forecaster.Later(&now, request, delays)
+}
+
+// present returns what is known at a state to whoever submits a request, which it
+// makes one that the cluster could run.
+func (l *Live) present(ctx context.Context, state schedulers.State, request *segue.Request) (predictor.Present, simulator.Config, error) {
+	if err := l.refresh(ctx, state.At); err != nil {
+		return predictor.Present{}, simulator.Config{}, err
+	}
+	if l.past.History == nil || l.past.Snapshot.At != state.At { // it serves all that are asked of one state
+		l.past = predictor.RecordedAt(l.jobs, state.At, 0)
+	}
+	now := l.past
+	now.Snapshot, now.Owner = state.Snapshot(request.Partition), request.User
+	gpus := now.Snapshot.GPUsPerNode
+	request.GPUsPerNode = min(request.GPUsPerNode, gpus)
+	return now, simulator.Config{
+		Pools:    []simulator.Pool{{Name: "nodes", Nodes: max(now.Snapshot.Nodes, 1), GPUsPerNode: gpus}},
+		Backfill: l.cfg.Backfill,
+	}, nil
 }
 
 // refresh reads the history again when it is old.

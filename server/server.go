@@ -98,6 +98,9 @@ type Server struct {
 	loops   *loops // nil without a scheduler
 	peers   *peers
 	health  *health
+	// dashboard shows all of it to people.
+	dashboard *dashboard
+	handler   http.Handler
 }
 
 // New builds a server, which does nothing before Run.
@@ -138,7 +141,14 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 		Now: cfg.Now, NewID: func() string { return newID(cfg.Now()) }, Limits: cfg.Limits,
 		Metrics: registry, Log: cfg.Log,
 	})
-	return srv, err
+	if err != nil {
+		return nil, err
+	}
+	if srv.dashboard, err = newDashboard(srv); err != nil {
+		return nil, err
+	}
+	srv.handler = divide(srv.dashboard.pages, srv.api)
+	return srv, nil
 }
 
 // newID returns a name that nobody has, which sorts by time.
@@ -147,14 +157,14 @@ func newID(now segue.Time) string {
 }
 
 // Handler returns what answers requests, for tests and other listeners.
-func (s *Server) Handler() http.Handler { return s.api }
+func (s *Server) Handler() http.Handler { return s.handler }
 
 // Run answers on the listeners, which it closes, and works, until ctx ends. Then it
 // takes no more connections, ends the requests that there are, and gives the lease
 // back, so that another server leads at once.
 func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	web := &http.Server{
-		Handler: s.api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ConnContext: s.peers.connContext, ErrorLog: slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug),
 	}
 	working, stop := context.WithCancel(ctx)
@@ -190,7 +200,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 
 // background are the loops of a server.
 func (s *Server) background() []func(context.Context) {
-	all := []func(context.Context){s.advisor.run, s.watch, s.housekeeping}
+	all := []func(context.Context){s.advisor.run, s.watch, s.housekeeping, s.dashboard.outlooks.run}
 	if s.loops != nil {
 		all = append(all, s.loops.run)
 	}
