@@ -262,5 +262,20 @@ func (v view) gpus() float64 {
 // affordable reports whether one more link stays within the chain's GPU-hours.
 func (v view) affordable() bool {
 	most := v.chain.Terms.MaxGPUHours
-	return most == 0 || v.gpuHours()+v.chain.Request.Limit.Hours()*v.gpus() <= most
+	return most == 0 || v.gpuHours()+v.limit().Hours()*v.gpus() <= most
+}
+
+// limit returns the time limit of a link. Where none was asked for it is the
+// scheduler's default: the longest that a link had, while it ran, or has used.
+func (v view) limit() time.Duration {
+	longest := v.chain.Request.Limit
+	if longest > 0 {
+		return longest
+	}
+	for _, l := range v.links {
+		if l.Start.Known() && l.End.Known() {
+			longest = max(longest, l.End.Sub(l.Start))
+		}
+	}
+	return longest
 }

@@ -106,9 +106,12 @@ func busyJobs() []simulator.Job {
 var link = segue.Request{Shape: segue.Shape{Nodes: 2, Limit: 12 * hour}, User: "ada"}
 
 // begin submits the first link of a chain, as the wrapper does, and records it.
-func (w *world) begin(terms segue.Terms) {
+func (w *world) begin(terms segue.Terms) { w.beginAs(link, terms) }
+
+// beginAs records of the first link that asked was asked for.
+func (w *world) beginAs(asked segue.Request, terms segue.Terms) {
 	w.t.Helper()
-	chain := segue.Chain{ID: "abc", Name: "train", User: "ada", Created: w.driver.Now(), Request: link, Terms: terms}
+	chain := segue.Chain{ID: "abc", Name: "train", User: "ada", Created: w.driver.Now(), Request: asked, Terms: terms}
 	first := segue.Link{
 		Chain: chain.ID, Number: 1, Attempt: 1, State: segue.LinkQueued,
 		Planned: w.driver.Now(), Submitted: w.driver.Now(), Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
@@ -267,6 +270,19 @@ func TestChainsThatEnd(t *testing.T) {
 				t.Errorf("%d links, want %d", n, tt.wantLinks)
 			}
 		})
+	}
+}
+
+// What the scheduler gives a job by default is not for nothing.
+func TestABudgetHoldsWhereNoLimitIsAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(0))
+	asked := link
+	asked.Limit = 0
+	w.beginAs(asked, segue.Terms{MaxGPUHours: 30})
+	w.pass(24 * hour)
+	if c, n := w.chain(), len(w.links()); c.State != segue.ChainFailed || n != 1 {
+		t.Errorf("the chain is %s after %d links, want %s after one of 24 GPU-hours: %s", c.State, n, segue.ChainFailed, c.Why)
 	}
 }
 
