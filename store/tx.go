@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/segue-project/segue"
 )
@@ -108,5 +109,19 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 	if kind == segue.Other {
 		kind = s.engine.kindOf(err)
 	}
-	return segue.Errorf(kind, "%s: %w", fmt.Sprintf(doing, args...), err)
+	return segue.Errorf(kind, "%s: %w", fmt.Sprintf(doing, args...), oneLine{err})
 }
+
+// oneLine is an error that is told on one line: pgx tells of each address that it
+// tried on a line of its own.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string {
+	text := e.error.Error()
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func (e oneLine) Unwrap() error { return e.error }
