@@ -120,3 +120,17 @@ func init() {
 		return p
 	}
 }
+
+// Kind returns the kind of the root package that a problem is, Other for one that
+// is none of them.
+func (p *Problem) Kind() segue.Kind {
+	for kind, s := range sorts {
+		if p.Type == "urn:segue:problem:"+s.name {
+			return kind
+		}
+	}
+	if p.Type == "urn:segue:problem:"+overloaded.name {
+		return segue.Unavailable
+	}
+	return segue.Other
+}

@@ -28,6 +28,7 @@ type adviseFlags struct {
 	seed                               uint64
 	json                               bool
 	model, policy                      string
+	ask                                serverFlags
 }
 
 func newAdviseCommand() *cobra.Command {
@@ -40,15 +41,22 @@ recorded history: what would the wait be, and what would be lost by submitting
 now or at each later hour? It uses nothing that happened after that moment.
 
 A planner decides, which simulates futures of the queue; or with --model a trained
-model, unless the queue is unlike all that its training saw.`,
+model, unless the queue is unlike all that its training saw. With --server a server
+answers, about its cluster's queue as it is now.`,
 		Example: `  segue advise --trace jobs.log --cluster-nodes 76 --at 2023-02-14T09:00 \
       --nodes 1 --time 48:00:00 --remaining 9h --prefer balanced
   segue advise --model ./model --trace jobs.log --cluster-nodes 76 --at 2023-02-14T09:00 \
       --nodes 1 --time 48:00:00 --remaining 9h`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.ask.server != "" {
+				return f.runServer(cmd)
+			}
+			return f.run(cmd)
+		},
 	}
 	flags := cmd.Flags()
+	f.ask.add(flags)
 	f.history.Add(flags)
 	f.scheduler.Add(flags, "cluster-nodes", "nodes of the cluster; 0 takes what the history shows until --at")
 	flags.IntVar(&f.requestNodes, "nodes", 1, "nodes of the next link, as sbatch --nodes")

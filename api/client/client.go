@@ -1,0 +1,161 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
+)
+
+// Config says where a server is. Server is required.
+type Config struct {
+	// Server is http://HOST:PORT, https://... or unix:///path/of/segue.sock.
+	Server string
+	// Token is a secret of `segue token create`; on the socket none is needed.
+	Token string
+	// HTTP sends the requests; default one with a limit of a minute for each.
+	HTTP *http.Client
+}
+
+// Client talks to a server. Several goroutines may use it.
+type Client struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// New returns a client, which does not talk yet.
+func New(cfg Config) (*Client, error) {
+	u, err := url.Parse(cfg.Server)
+	if err != nil {
+		return nil, segue.Errorf(segue.Invalid, "server %q: %w", cfg.Server, err)
+	}
+	c := &Client{base: strings.TrimSuffix(cfg.Server, "/"), token: cfg.Token, http: cfg.HTTP}
+	if c.http == nil {
+		c.http = &http.Client{Timeout: time.Minute}
+	}
+	switch {
+	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
+	case u.Scheme == "unix" && u.Host == "" && u.Path != "":
+		c.base = "http://segue"
+		over := *c.http
+		over.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", u.Path)
+		}}
+		c.http = &over
+	default:
+		return nil, segue.Errorf(segue.Invalid, "server %q: want http://HOST:PORT, https://HOST:PORT or unix:///PATH", cfg.Server)
+	}
+	return c, nil
+}
+
+// Advise asks whether to submit the next link of a chain now.
+func (c *Client) Advise(ctx context.Context, r api.AdviceRequest) (answer api.AdviceAnswer, err error) {
+	err = c.do(ctx, http.MethodPost, "/v1/advice", "", r, &answer)
+	return answer, err
+}
+
+// Chains returns all chains that the caller may see, the latest first; with a user
+// those of that one.
+func (c *Client) Chains(ctx context.Context, user string) (all []api.ChainAnswer, err error) {
+	q := url.Values{"limit": {"500"}}
+	if user != "" {
+		q.Set("user", user)
+	}
+	for {
+		var page struct {
+			Chains []api.ChainAnswer `json:"chains"`
+			Next   string            `json:"next"`
+		}
+		if err := c.do(ctx, http.MethodGet, "/v1/chains?"+q.Encode(), "", nil, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Chains...)
+		if page.Next == "" {
+			return all, nil
+		}
+		q.Set("cursor", page.Next)
+	}
+}
+
+// Chain is a chain with its links.
+type Chain struct {
+	api.ChainAnswer
+	Links []api.LinkAnswer `json:"links"`
+}
+
+// Chain returns a chain and its links, the first one first.
+func (c *Client) Chain(ctx context.Context, id string) (chain Chain, err error) {
+	err = c.do(ctx, http.MethodGet, "/v1/chains/"+url.PathEscape(id), "", nil, &chain)
+	return chain, err
+}
+
+// Change pauses, resumes or stops a chain, by that verb. With a key it is done once,
+// however often it is asked for within a day.
+func (c *Client) Change(ctx context.Context, id, verb, key string) (chain Chain, err error) {
+	err = c.do(ctx, http.MethodPost, "/v1/chains/"+url.PathEscape(id)+"/"+url.PathEscape(verb), key, nil, &chain)
+	return chain, err
+}
+
+// do sends a request and reads the answer. An error of the server has the kind that
+// it has there.
+func (c *Client) do(ctx context.Context, method, path, key string, body, answer any) error {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("ask the server: %w", err)
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("ask the server: %w", err)
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	got, err := c.http.Do(r)
+	if err != nil {
+		return segue.Errorf(segue.Unavailable, "ask the server: %w", err)
+	}
+	defer func() { _ = got.Body.Close() }()
+	if text, err = io.ReadAll(got.Body); err != nil {
+		return segue.Errorf(segue.Unavailable, "read the server's answer: %w", err)
+	}
+	if got.StatusCode/100 != 2 {
+		return refusal(got, text)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return segue.Errorf(segue.Corrupt, "read the server's answer: %w", err)
+	}
+	return nil
+}
+
+// refusal returns the error of an answer that is none.
+func refusal(got *http.Response, text []byte) error {
+	var p api.Problem
+	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {
+		return segue.Errorf(segue.Unavailable, "the server answers %s", got.Status)
+	}
+	all := []error{fmt.Errorf("the server answers: %w", &p)}
+	for _, d := range p.Errors {
+		all = append(all, fmt.Errorf("%s: %s", d.Location, d.Message))
+	}
+	return segue.Errorf(p.Kind(), "%w", errors.Join(all...))
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
+	"github.com/segue-project/segue/api/client"
+	"github.com/segue-project/segue/policy"
+)
+
+// serverFlags name a server to ask.
+type serverFlags struct{ server, tokenFile string }
+
+func (f *serverFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.server, "server", "", "ask the server at http://HOST:PORT, https://... or unix:///PATH, about its queue as it is now")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file that holds a token of `segue token create`; on a socket none is needed")
+}
+
+// client returns a client of the server that was named.
+func (f *serverFlags) client() (*client.Client, error) {
+	cfg := client.Config{Server: f.server}
+	if f.tokenFile != "" {
+		token, err := os.ReadFile(f.tokenFile)
+		if err != nil {
+			return nil, segue.Errorf(segue.Invalid, "--token-file: %w", err)
+		}
+		cfg.Token = strings.TrimSpace(string(token))
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("--server: %w", err)
+	}
+	return c, nil
+}
+
+// onlyHere are flags of advise that say what a server knows itself.
+var onlyHere = []string{"trace", "at", "cluster-nodes", "model", "policy", "replicas", "seed", "backfill"}
+
+// runServer asks a server instead of a recorded history.
+func (f *adviseFlags) runServer(cmd *cobra.Command) error {
+	for _, name := range onlyHere {
+		if cmd.Flags().Changed(name) {
+			return segue.Errorf(segue.Invalid, "--%s is about a recorded history: a server knows its own", name)
+		}
+	}
+	c, err := f.ask.client()
+	if err != nil {
+		return err
+	}
+	r := api.AdviceRequest{Nodes: f.requestNodes, TimeLimit: f.limit, Remaining: f.remaining, Prefer: f.prefer, User: f.user}
+	if f.maxLead > 0 {
+		r.MaxLead = f.maxLead.String()
+	}
+	a, err := c.Advise(cmd.Context(), r)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(a)
+	}
+	return printServed(cmd.OutOrStdout(), a)
+}
+
+// printServed prints the advice of a server for people.
+func printServed(w io.Writer, a api.AdviceAnswer) error {
+	words := func(seconds float64) string { return policy.Words(time.Duration(seconds * float64(time.Second))) }
+	fmt.Fprintf(w, "%s\n\n", a.Reason)
+	fmt.Fprintf(w, "Cluster %s at %s, %s ago (%s): %d jobs run, %d wait.\n", a.Cluster, a.DataAt, words(a.DataAge), a.Source, a.Running, a.Pending)
+	fmt.Fprintf(w, "Wait of a submission then:")
+	for _, q := range a.Wait {
+		fmt.Fprintf(w, "  %g %% within %s", 100*q.P, words(q.Seconds))
+	}
+	fmt.Fprintf(w, "\n\n")
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.AppendHeader(table.Row{"submit at (UTC)", "expected interruption", "expected overlap", "no gap", "cost, hours"})
+	for _, alt := range a.Alternatives {
+		t.AppendRow(table.Row{
+			alt.SubmitAt, words(alt.Interruption), words(alt.Overlap), fmt.Sprintf("%.0f %%", 100*alt.StartsBeforeEnd), fmt.Sprintf("%.2f", alt.Cost),
+		})
+	}
+	t.Render()
+	_, err := fmt.Fprintf(w, "Decided by %s, at --prefer %s.\n", a.Policy, a.Prefer)
+	return err
+}
