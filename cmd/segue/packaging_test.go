@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// read returns the text of files of the repository that match a pattern.
+func read(t *testing.T, pattern string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: %d files, %v", pattern, len(names), err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+// Alerts and the dashboard ask for metrics that there are, and the runbook tells of
+// every alert and of no other.
+func TestAlertsNameWhatThereIs(t *testing.T) {
+	t.Parallel()
+	defined := regexp.MustCompile(`(?:Name: |NewDesc\()"(segue_[a-z_]+)"`).FindAllStringSubmatch(read(t, "server/*.go")+read(t, "api/*.go"), -1)
+	var metrics []string
+	for _, m := range defined {
+		metrics = append(metrics, m[1])
+	}
+	alerts := read(t, "packaging/prometheus/*.yaml")
+	for _, used := range regexp.MustCompile(`segue_[a-z_]+`).FindAllString(alerts+read(t, "packaging/grafana/*.json"), -1) {
+		if !slices.Contains(metrics, strings.TrimSuffix(used, "_bucket")) {
+			t.Errorf("%s is no metric; there are %v", used, metrics)
+		}
+	}
+	names := func(pattern, text string) []string {
+		var all []string
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			all = append(all, m[1])
+		}
+		slices.Sort(all)
+		return all
+	}
+	told, fired := names(`\| \*\*(Segue\w+)\*\*`, read(t, "docs/runbook.md")), names(`alert: (\w+)`, alerts)
+	if !slices.Equal(told, fired) || len(fired) == 0 {
+		t.Errorf("the runbook tells of %v, the alerts are %v", told, fired)
+	}
+}
