@@ -77,8 +77,8 @@ func (w *Web) session(r *http.Request) (secret string, ok bool) {
 
 func (w *Web) setCookie(rw http.ResponseWriter, r *http.Request, value string, lasts time.Duration) {
 	c := &http.Cookie{
-		Name: cookieName, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
-		MaxAge: int(lasts.Seconds()),
+		Name: cookieName, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(lasts.Seconds()),
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
 	}
 	if value == "" {
 		c.MaxAge = -1
