@@ -186,10 +186,38 @@ func (v view) maySubmit() bool {
 		last.State.Final() && v.now.Sub(last.End) < v.backOff():
 		return false
 	}
-	if r := v.running(); r != nil && !r.End.Known() {
-		return false // without a limit nothing ends by itself
+	if r := v.running(); r != nil {
+		switch {
+		case !r.End.Known(), // without a limit nothing ends by itself
+			v.atOnce() >= maxAtOnce,
+			v.onTrial(r):
+			return false
+		}
 	}
 	return terms.MaxTime == 0 || v.covered() < terms.MaxTime
+}
+
+// maxAtOnce is how many links of a chain may run at once before the next one waits
+// for the first of them to end. A forecast of long waits where jobs start at once
+// would have all links run side by side.
+const maxAtOnce = 3
+
+func (v view) atOnce() int {
+	n := 0
+	for _, l := range v.links {
+		if l.State == segue.LinkRunning {
+			n++
+		}
+	}
+	return n
+}
+
+// onTrial reports whether a link that runs may fail as fast as the one before it
+// did. Until it is known no other follows, or a chain of failing links would not
+// back off.
+func (v view) onTrial(r *segue.Link) bool {
+	before, ok := v.lastEnded()
+	return ok && before.Number < r.Number && v.failedFast(before) && v.now.Sub(r.Start) < v.chain.Terms.WithDefaults().FastFail
 }
 
 // question asks about the next link: the one that runs now is left with what

@@ -273,6 +273,45 @@ func TestChainsThatEnd(t *testing.T) {
 	}
 }
 
+// Whatever is forecast, a link on trial is waited for.
+func TestFailingLinksBackOffWhenTheNextIsWantedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(1000*hour))
+	w.runs = func(n int) simulated.Run {
+		if n == 1 {
+			return simulated.Run{For: time.Second, ExitCode: 1}
+		}
+		return simulated.Run{For: 100 * time.Second, ExitCode: 1}
+	}
+	w.begin(segue.Terms{MaxFastFails: 4})
+	w.pass(2 * hour)
+	links := w.links()
+	if len(links) != 4 {
+		t.Fatalf("%d links, want 4", len(links))
+	}
+	for i := 1; i < len(links); i++ {
+		if want, pause := 2*time.Minute<<(i-1), links[i].Submitted.Sub(links[i-1].End); pause < want {
+			t.Errorf("link %d follows after %s, want at least %s", i+1, pause, want)
+		}
+	}
+}
+
+// A forecast of long waits where jobs start at once does not fill the cluster.
+func TestLinksDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(1000*hour))
+	w.runs = func(int) simulated.Run { return simulated.Run{For: 1000 * hour} }
+	w.begin(segue.Terms{})
+	w.pass(10 * hour)
+	if n := len(w.links()); n != 3 {
+		t.Errorf("%d links after 10 of the first one's 12 hours, want 3", n)
+	}
+	w.pass(3 * hour)
+	if n := len(w.links()); n <= 3 {
+		t.Errorf("%d links when the first ones have ended, want more", n)
+	}
+}
+
 // What the scheduler gives a job by default is not for nothing.
 func TestABudgetHoldsWhereNoLimitIsAskedFor(t *testing.T) {
 	t.Parallel()
