@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -163,5 +164,19 @@ func TestABrokenFileOfTheSpoolKeepsNobodyFromHisChains(t *testing.T) {
 	out, complaint, code := segueSays("status")
 	if code != cli.ExitOK || !strings.Contains(out, "train") {
 		t.Errorf("status exits with %d and prints %s%s", code, out, complaint)
+	}
+}
+
+func TestLogsDoNotWaitForAPipe(t *testing.T) {
+	t.Parallel()
+	c := queued("train")
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Chain.Submission.Args, c.Chain.Submission.ScriptAt = []string{"-o", path, "--wrap=true"}, -1
+	out, complaint, code := segueSays("logs", "train", "--store", storeOf(t, c))
+	if code != cli.ExitOK || !strings.Contains(out, path) || !strings.Contains(out, "not kept in a file") {
+		t.Errorf("logs exits with %d and prints %s%s", code, out, complaint)
 	}
 }

@@ -69,6 +69,8 @@ func showLogs(out io.Writer, chain segue.Chain, links []segue.Link, lines int, a
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			fmt.Fprintln(out, "  (nothing is there yet)")
+		case errors.Is(err, errNoFile):
+			fmt.Fprintln(out, "  (what was written there is not kept in a file)")
 		case err != nil:
 			return err
 		default:
@@ -94,17 +96,23 @@ func outputFile(job *sbatch.Job, chain segue.Chain, l segue.Link) string {
 // most is how much of the end of a file is looked at for its last lines.
 const most = 1 << 20
 
-// tail returns the last lines of a file.
+var errNoFile = errors.New("not a regular file")
+
+// tail returns the last lines of a file. A pipe or a device, which might keep the
+// reader waiting, is errNoFile.
 func tail(path string, lines int) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNoFile
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	if _, err := f.Seek(max(0, info.Size()-most), io.SeekStart); err != nil {
 		return nil, err
 	}
