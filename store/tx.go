@@ -109,14 +109,14 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 	if kind == segue.Other {
 		kind = s.engine.kindOf(err)
 	}
-	return segue.Errorf(kind, "%s: %w", fmt.Sprintf(doing, args...), oneLine{err})
+	return segue.Errorf(kind, "%s: %w", fmt.Sprintf(doing, args...), oneLineError{err})
 }
 
-// oneLine is an error that is told on one line: pgx tells of each address that it
+// oneLineError is an error that is told on one line: pgx tells of each address that it
 // tried on a line of its own.
-type oneLine struct{ error }
+type oneLineError struct{ error }
 
-func (e oneLine) Error() string {
+func (e oneLineError) Error() string {
 	text := e.error.Error()
 	if !strings.Contains(text, "\n") {
 		return text
@@ -124,4 +124,4 @@ func (e oneLine) Error() string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-func (e oneLine) Unwrap() error { return e.error }
+func (e oneLineError) Unwrap() error { return e.error }
