@@ -45,6 +45,25 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link, status map[segu
 	return links, c.hear(ctx, links)
 }
 
+// settle records what is heard of the live links of a chain that is over.
+func (c *Chains) settle(ctx context.Context, links []segue.Link, status map[segue.JobID]schedulers.Status) error {
+	for i := range links {
+		was := links[i]
+		if was.State == segue.LinkSubmitting {
+			if err := c.recover(ctx, &links[i]); err != nil {
+				return err
+			}
+			continue
+		}
+		if now := updated(was, status[was.Job], c.cfg.Now()); now != was {
+			if err := c.store.UpdateLink(ctx, was.State, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // launchFailed is Slurm's reason of a job that it put back and holds, after a
 // node or slurmctld itself failed while it was being started. Nobody meant that:
 // without a release it waits for ever.

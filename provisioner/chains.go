@@ -98,16 +98,16 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 func (c *Chains) RunOnce(ctx context.Context) error {
 	// 1. Observe.
 	chains, err := c.store.Chains(ctx, store.ChainQuery{User: c.cfg.User, States: []segue.ChainState{segue.ChainActive, segue.ChainPaused}})
-	if err != nil || len(chains) == 0 {
+	if err != nil {
+		return err
+	}
+	live, err := c.live(ctx, chains)
+	if err != nil || len(chains) == 0 && len(live) == 0 {
 		return err
 	}
 	state, err := c.cluster.State(ctx)
 	if err != nil {
 		return fmt.Errorf("observe: %w", err)
-	}
-	live, err := c.store.LiveLinks(ctx)
-	if err != nil {
-		return err
 	}
 	status, err := c.cluster.Status(ctx, jobsOf(live)) // of all chains, in one question
 	var all []error
@@ -116,7 +116,9 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	}
 	links := byChain(live)
 	for _, chain := range chains {
-		if !c.due(chain, links[chain.ID], status) {
+		own := links[chain.ID]
+		delete(links, chain.ID)
+		if !c.due(chain, own, status) {
 			continue
 		}
 		if err := c.step(ctx, chain, state, status); err != nil {
@@ -127,7 +129,36 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+	for _, left := range links {
+		all = append(all, c.settle(ctx, left, status))
+	}
 	return errors.Join(all...)
+}
+
+// live returns the live links of the chains that go on, and of those that are over:
+// their last jobs run to their end.
+func (c *Chains) live(ctx context.Context, going []segue.Chain) ([]segue.Link, error) {
+	links, err := c.store.LiveLinks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]bool{}
+	for _, chain := range going {
+		own[chain.ID] = true
+	}
+	foreign := func(l segue.Link) bool { return !own[l.Chain] }
+	if slices.ContainsFunc(links, foreign) {
+		over, err := c.store.Chains(ctx, store.ChainQuery{
+			User: c.cfg.User, States: []segue.ChainState{segue.ChainDone, segue.ChainStopped, segue.ChainFailed},
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, chain := range over {
+			own[chain.ID] = true
+		}
+	}
+	return slices.DeleteFunc(links, foreign), nil
 }
 
 // due reports whether there may be something to do for a chain: it is time to

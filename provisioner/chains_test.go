@@ -273,6 +273,26 @@ func TestChainsThatEnd(t *testing.T) {
 	}
 }
 
+// The last jobs of a chain that was stopped are followed to their end, and then
+// nobody asks for them any more.
+func TestJobsOfAStoppedChainAreFollowedToTheirEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(0))
+	w.begin(segue.Terms{})
+	w.pass(hour)
+	if err := w.store.SetChainState(t.Context(), "abc", segue.ChainActive, segue.ChainStopped, "Stopped by its user."); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(12 * hour)
+	links := w.links()
+	if len(links) != 1 || links[0].State != segue.LinkEnded || links[0].Ended != segue.Timeout {
+		t.Errorf("links %+v, want one that its limit has ended", links)
+	}
+	if live, err := w.store.LiveLinks(t.Context()); err != nil || len(live) != 0 {
+		t.Errorf("live links %+v, %v; want none", live, err)
+	}
+}
+
 // Whatever is forecast, a link on trial is waited for.
 func TestFailingLinksBackOffWhenTheNextIsWantedAtOnce(t *testing.T) {
 	t.Parallel()
