@@ -72,7 +72,11 @@ func driverOf(c config.Cluster, log *slog.Logger) (schedulers.Driver, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
 		env = append(env, name+"="+c.Environment[name])
 	}
-	return slurm.New(slurm.Config{Sbatch: program, Env: env}), nil
+	cfg := slurm.Config{Sbatch: program, Env: env}
+	if os.Geteuid() == 0 {
+		cfg.As = server.SubmitAs(userName())
+	}
+	return slurm.New(cfg), nil
 }
 
 func limitsOf(c config.Config) api.Limits {

@@ -26,6 +26,9 @@ type Config struct {
 	// Spool is a folder for the scripts of submissions; default a private one below
 	// the system's for temporary files.
 	Spool string
+	// As, when not nil, says as whom to submit for a user, nil for this process's own:
+	// for root, who submits for others.
+	As func(user string) (*syscall.Credential, error)
 	// Run runs a command; default runCommand. Tests replace it.
 	Run Runner
 	// Now is the time; default the system's.

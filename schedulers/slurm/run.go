@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -24,6 +25,8 @@ type Command struct {
 	Stdin []byte
 	// As, when not nil, says of whose process the command is to look like a child.
 	As *Process
+	// Credential, when not nil, is the user that runs it; otherwise this process's.
+	Credential *syscall.Credential
 }
 
 // Process is what a command inherits from the one that starts it.
@@ -71,6 +74,9 @@ func runCommand(ctx context.Context, c Command) (Result, error) {
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay, cmd.Stdin = c.Env, c.Dir, grace, bytes.NewReader(c.Stdin)
+	if c.Credential != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.Credential}
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -2,10 +2,12 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
@@ -17,7 +19,11 @@ import (
 // arguments, environment, folder, umask and limits. The token goes into the
 // comment, after the user's own.
 func (d *Driver) Submit(ctx context.Context, s schedulers.Submission) (schedulers.Submitted, error) {
-	path, done, err := d.spooled(s.Submission)
+	credential, err := d.credential(s.Request.User)
+	if err != nil {
+		return schedulers.Submitted{}, err
+	}
+	path, done, err := d.spooled(s.Submission, credential)
 	if err != nil {
 		return schedulers.Submitted{}, err
 	}
@@ -28,7 +34,7 @@ func (d *Driver) Submit(ctx context.Context, s schedulers.Submission) (scheduler
 	}
 	r, err := d.cfg.Run(ctx, Command{
 		Argv: append([]string{d.cfg.Sbatch}, launch.Args...), Env: launch.Env, Dir: launch.Dir, Stdin: launch.Stdin,
-		As: &Process{Umask: launch.Umask, Limits: launch.Limits},
+		As: &Process{Umask: launch.Umask, Limits: launch.Limits}, Credential: credential,
 	})
 	if err != nil {
 		return schedulers.Submitted{}, segue.Errorf(segue.Unavailable, "sbatch: %w: %w", schedulers.ErrAmbiguous, err)
@@ -43,9 +49,18 @@ func (d *Driver) Submit(ctx context.Context, s schedulers.Submission) (scheduler
 	return schedulers.Submitted{Job: job, Says: strings.TrimSpace(string(r.Stdout))}, nil
 }
 
+// credential returns as whom to submit for a user.
+func (d *Driver) credential(user string) (*syscall.Credential, error) {
+	if d.cfg.As == nil {
+		return nil, nil
+	}
+	return d.cfg.As(user)
+}
+
 // spooled writes the script of a submission to a file of the name that it had,
-// which is the default of the job's name. done removes it.
-func (d *Driver) spooled(s segue.Submission) (path string, done func(), err error) {
+// which is the default of the job's name, for the one who submits to read. done
+// removes it.
+func (d *Driver) spooled(s segue.Submission, owner *syscall.Credential) (path string, done func(), err error) {
 	name := sbatch.ScriptName(s)
 	if name == "" {
 		return "", func() {}, nil
@@ -59,6 +74,13 @@ func (d *Driver) spooled(s segue.Submission) (path string, done func(), err erro
 	if err := os.WriteFile(path, s.Script, 0o600); err != nil {
 		done()
 		return "", nil, fmt.Errorf("spool the script: %w", err)
+	}
+	if owner != nil {
+		err := errors.Join(os.Chown(path, int(owner.Uid), int(owner.Gid)), os.Chown(dir, int(owner.Uid), int(owner.Gid)))
+		if err != nil {
+			done()
+			return "", nil, fmt.Errorf("spool the script: %w", err)
+		}
 	}
 	return path, done, nil
 }
