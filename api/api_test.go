@@ -136,6 +136,11 @@ func TestAWriteIsDoneOnceAndNoted(t *testing.T) {
 	if w := other.answers(t, a); w.Code != 422 {
 		t.Errorf("the key of another request: %d, want 422", w.Code)
 	}
+	long := pause
+	long.header = []string{"Idempotency-Key: " + strings.Repeat("k", maxKey+1)}
+	if w := long.answers(t, a); w.Code != 422 {
+		t.Errorf("a key that is too long: %d, want 422", w.Code)
+	}
 	theirs := pause
 	theirs.secret, theirs.what = bobWrites, "POST /v1/chains/bob1/pause"
 	if w := theirs.answers(t, a); w.Code != 200 {

@@ -18,6 +18,9 @@ import (
 // keyHeader names a write, so that it is done once however often it is asked for.
 const keyHeader = "Idempotency-Key"
 
+// maxKey is how long it may be.
+const maxKey = 200
+
 // maxAnswer is how much of an answer is kept: writes answer with little.
 const maxAnswer = 64 << 10
 
@@ -44,7 +47,7 @@ func addWrite[I, O any](a *API, scope Scope, op huma.Operation, do func(context.
 		"` it is done once: for a day the same key of the same user gets the same answer."
 	op.Parameters = append(op.Parameters, &huma.Param{
 		Name: keyHeader, In: "header", Description: "A name of the caller's for this write, such as a UUID.",
-		Schema: &huma.Schema{Type: "string", MinLength: new(1), MaxLength: new(200)},
+		Schema: &huma.Schema{Type: "string", MinLength: new(1), MaxLength: new(maxKey)},
 	})
 	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity)
 	op.Middlewares = append(op.Middlewares, a.once, a.audited)
