@@ -83,13 +83,23 @@ func judge(all []Handover) forecastsData {
 	data.Calibration = figureOf(reports.Calibration{
 		Title:  "How many starts came within each quantile",
 		Series: []reports.CalibrationSeries{{Name: "all forecasts", Levels: levels, Observed: observed}},
-	}, 560, "Share of starts within each quantile of their forecast")
+	}, 560, "")
+	data.Calibration.Numbers = tableOf("Share of starts within each quantile of their forecast", levelTable(observed))
 	data.months(judged)
 	data.Text = verdictOn(judged, observed)
 	for _, h := range judged[:min(len(judged), 20)] {
 		data.Latest = append(data.Latest, latestOf(h))
 	}
 	return data
+}
+
+// levelTable lists the shares at each level.
+func levelTable(observed []float64) reports.Table {
+	t := reports.Table{Columns: []string{"should be within", "were within"}}
+	for i, level := range levels {
+		t.Rows = append(t.Rows, []string{percent(level), percent(observed[i])})
+	}
+	return t
 }
 
 // waited returns how long the link waited.

@@ -20,6 +20,8 @@ type modelsData struct {
 	Operator bool
 	// Former is whether there was a champion before.
 	Former bool
+	// InUse is the model that this server asks, where that is not the champion.
+	InUse string
 }
 
 // comparison is a number of two models.
@@ -41,6 +43,9 @@ func (w *Web) models(v visit) error {
 			data.Champion = m.ID
 		}
 		data.Former = data.Former || m.State == "former champion"
+		if m.InUse && m.State != "champion" {
+			data.InUse = m.ID
+		}
 	}
 	data.Lineage = lineage(all, data.Champion)
 	data.compare(v.r.URL.Query().Get("a"), v.r.URL.Query().Get("b"))

@@ -238,6 +238,7 @@ func (w *Web) fail(rw http.ResponseWriter, r *http.Request, v *visit, err error)
 	if v != nil {
 		f.Viewer, f.CSRF = &v.viewer, v.csrf
 	}
+	data.Detail = sentence(data.Detail)
 	f.Data = data
 	w.render(rw, r, data.Status, f)
 }

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/reports"
@@ -22,8 +24,14 @@ var functions = template.FuncMap{
 	"chance":  chance,
 	"shape":   shapeWords,
 	"short":   short,
-	"table":   tableOf,
+	"glue":    glue,
 }
+
+// unit is a number and its unit, which no line break may part.
+var unit = regexp.MustCompile(`([0-9]) (%|(?:h|min|d|s)\b)`)
+
+// glue puts no-break spaces between numbers and units.
+func glue(text string) string { return unit.ReplaceAllString(text, "$1\u00a0$2") }
 
 // unknown stands for what is not known.
 const unknown = "–"
@@ -144,6 +152,19 @@ func shapeWords(s segue.Shape) string {
 		return text + " without a limit"
 	}
 	return text + " for " + span(s.Limit)
+}
+
+// sentence makes a message one: with a capital letter and a full stop.
+func sentence(message string) string {
+	r := []rune(strings.TrimSpace(message))
+	if len(r) == 0 {
+		return ""
+	}
+	r[0] = unicode.ToUpper(r[0])
+	if last := r[len(r)-1]; last != '.' && last != '?' && last != '!' {
+		r = append(r, '.')
+	}
+	return string(r)
 }
 
 // maxText is how much of a text that somebody else wrote a table shows.

@@ -66,7 +66,7 @@ var shapes = []segue.Shape{{Nodes: 1, Limit: 48 * time.Hour}, {Nodes: 4, Limit: 
 func (f *filler) history() {
 	jobs := func(yield func(segue.Job, error) bool) {
 		for i := range 6000 {
-			submit := f.now.Add(-60*24*time.Hour + time.Duration(i)*60*24*time.Hour/6000)
+			submit := f.now.Add(-60*24*time.Hour + time.Duration(i)*(60*24*time.Hour/6000))
 			if age := f.now.Sub(submit); age > 20*24*time.Hour && age < 23*24*time.Hour {
 				continue
 			}

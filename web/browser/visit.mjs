@@ -66,7 +66,7 @@ await section("login", async () => {
   check((await main(page)).includes("Nobody knows this token"), "a wrong token is refused");
   await page.goto("/chains?state=paused");
   await page.fill("#token", full.tokens.ada);
-  await page.keyboard.press("Enter");
+  await Promise.all([page.waitForURL("**/chains?state=paused"), page.keyboard.press("Enter")]);
   check(page.url().endsWith("/chains?state=paused"), "after the login comes the page that was asked for");
   const [cookie] = await page.context().cookies();
   check(cookie.httpOnly && cookie.sameSite === "Strict" && !cookie.value.includes(full.tokens.ada), "the cookie is sealed, HttpOnly and SameSite=Strict");
@@ -207,7 +207,7 @@ await section("what is refused", async () => {
   await login(page, full.tokens.ada);
   for (const [path, status, text] of [
     ["/no/such/page", 404, "There is no such page"],
-    ["/chains/vision3", 404, "no chain"],
+    ["/chains/vision3", 404, "There is no chain"],
     ["/models/rollback", 403, "for operators"],
     ["/chains?state=odd", 400, "odd"],
     ["/chains/serve01/resume", 409, "already"],
