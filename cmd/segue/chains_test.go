@@ -180,3 +180,18 @@ func TestLogsDoNotWaitForAPipe(t *testing.T) {
 		t.Errorf("logs exits with %d and prints %s%s", code, out, complaint)
 	}
 }
+
+func TestAChainThatBacksOffSaysUntilWhen(t *testing.T) {
+	t.Parallel()
+	c := queued("train")
+	c.Link.State, c.Link.Ended, c.Link.ExitCode = segue.LinkEnded, segue.Failed, 9
+	c.Link.Start, c.Link.End = 10, 20
+	links := []segue.Link{c.Link}
+	want := "The next link is submitted at " + clock(segue.Time(20).Add(c.Chain.Terms.FastFail)) + " at the earliest"
+	if got := delayed(c.Chain, links, 30); !strings.HasPrefix(got, want) {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	if got := delayed(c.Chain, links, segue.Time(20).Add(c.Chain.Terms.FastFail)); got != "" {
+		t.Errorf("when the time has come it says %q", got)
+	}
+}

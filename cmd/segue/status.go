@@ -232,7 +232,7 @@ func delayed(chain segue.Chain, links []segue.Link, now segue.Time) string {
 	if !ok || at <= now || chain.State != segue.ChainActive {
 		return ""
 	}
-	return fmt.Sprintf("The next link is submitted at %s at the earliest, because the one before failed at once.", clock(at))
+	return fmt.Sprintf("The next link is submitted at %s at the earliest, because the one before failed fast or made no job.", clock(at))
 }
 
 // sentences joins those that are not empty.
