@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/store"
@@ -40,9 +42,33 @@ func (c webChains) Decisions(ctx context.Context, id string, n int) ([]web.Recor
 	return recordedOf(c.server.store.Decisions(ctx, id, n))
 }
 
-// Open implements web.Chains.
+// openFresh is how long the open decisions of all chains serve every operator: with
+// thousands of chains they take a second to read.
+const openFresh = 15 * time.Second
+
+// openDecisions are those of all chains, as they were last read.
+type openDecisions struct {
+	mu  sync.Mutex // held while they are read: others wait for the same
+	all []web.Recorded
+	at  segue.Time // NoTime before the first time
+}
+
+// Open implements web.Chains. Whoever gets them changes nothing of them.
 func (c webChains) Open(ctx context.Context, user string) ([]web.Recorded, error) {
-	return recordedOf(c.server.store.OpenDecisions(ctx, user))
+	if user != "" {
+		return recordedOf(c.server.store.OpenDecisions(ctx, user))
+	}
+	o := &c.open
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now := c.server.cfg.Now(); !o.at.Known() || now.Sub(o.at) >= openFresh {
+		all, err := recordedOf(c.server.store.OpenDecisions(ctx, ""))
+		if err != nil {
+			return nil, err
+		}
+		o.all, o.at = all, now
+	}
+	return o.all, nil
 }
 
 // Handovers implements web.Chains.

@@ -25,11 +25,13 @@ type dashboard struct {
 	// histories are counted at most once in historiesFresh.
 	histories   []store.History
 	historiesAt segue.Time
+
+	open openDecisions
 }
 
 // newDashboard returns the dashboard of a server, which has all but the dashboard.
 func newDashboard(s *Server) (*dashboard, error) {
-	d := &dashboard{server: s, outlooks: newOutlooks(s), seen: map[string]seenVisitor{}, historiesAt: segue.NoTime}
+	d := &dashboard{server: s, outlooks: newOutlooks(s), seen: map[string]seenVisitor{}, historiesAt: segue.NoTime, open: openDecisions{at: segue.NoTime}}
 	var err error
 	d.pages, err = web.New(web.Services{
 		Visitors: d, Cluster: d, Chains: webChains{d}, Models: webModels{d}, Histories: d, Trainings: webTrainings{d},
