@@ -38,15 +38,15 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 		Now:    func() segue.Time { return segue.TimeOf(time.Now()) },
 		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), Version: cli.Version(),
 		User: userName(), Root: os.Geteuid() == 0, Operators: c.Operators, Limits: limitsOf(c), Every: c.Every.Std(),
-		Collect: c.History.Collect.Std(), Account: c.History.Account.Std(), Exists: exists, Model: model, Registry: c.Models,
+		Collect: c.History.Collect.Std(), Account: c.History.Account.Std(), Exists: exists, TakeOver: takeOver, Model: model, Registry: c.Models,
 		Advice: server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},
 		Log:    log,
 	}
 	if cfg.Driver, err = driverOf(c.Cluster, log); err != nil {
 		return server.Config{}, err
 	}
-	if !cfg.Root {
-		cfg.ReadyFile, cfg.TakeOver = readyFile, takeOver
+	if !cfg.Root { // others could not make a file there
+		cfg.ReadyFile = readyFile
 	}
 	return cfg, nil
 }
