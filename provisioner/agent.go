@@ -109,6 +109,21 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 }
 
+// ErrOtherWorks says that nothing was done because another agent works.
+var ErrOtherWorks = errors.New("another agent works")
+
+// Once is one round, after which another agent may work at once.
+func (a *Agent) Once(ctx context.Context) error {
+	defer a.release(ctx)
+	if err := a.RunOnce(ctx); err != nil {
+		return err
+	}
+	if a.lease.Holder == "" {
+		return ErrOtherWorks
+	}
+	return nil
+}
+
 // RunOnce is one round. While another agent works it does nothing.
 func (a *Agent) RunOnce(ctx context.Context) error {
 	working, err := a.hold(ctx)

@@ -2,6 +2,7 @@ package provisioner_test
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -53,6 +54,25 @@ func TestOfTwoAgentsOneWorks(t *testing.T) {
 	links := w.links()
 	if len(links) != 3 || links[2].Number != 3 {
 		t.Errorf("%d links after 30 hours, want 3", len(links))
+	}
+}
+
+// An agent that looks once, from a cron table, keeps no other one from working.
+func TestAnAgentThatLooksOnceLetsTheNextOneWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, noDecider{})
+	w.begin(segue.Terms{})
+	for _, holder := range []string{"one", "two"} {
+		w.driver.Advance(w.driver.Now().Add(time.Second))
+		if err := w.agent(holder).Once(t.Context()); err != nil {
+			t.Fatalf("agent %s: %v", holder, err)
+		}
+	}
+	if err := w.agent("three").RunOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.agent("four").Once(t.Context()); !errors.Is(err, provisioner.ErrOtherWorks) {
+		t.Errorf("while another agent works: %v, want %v", err, provisioner.ErrOtherWorks)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -70,7 +71,12 @@ func (f *agentFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.once {
-		return agent.RunOnce(cmd.Context())
+		err := agent.Once(cmd.Context())
+		if errors.Is(err, provisioner.ErrOtherWorks) {
+			fmt.Fprintln(cmd.OutOrStdout(), "Nothing was done: another agent works.")
+			return nil
+		}
+		return err
 	}
 	return agent.Run(cmd.Context())
 }
