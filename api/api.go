@@ -125,7 +125,7 @@ func (a *API) guarded(op huma.Operation, scope Scope) huma.Operation {
 	op.Description += "\n\nScope: `" + string(scope) + "`."
 	op.Security = []map[string][]string{{"token": {}}}
 	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
-	op.MaxBodyBytes = max(op.MaxBodyBytes, a.limits.Load().Body)
+	op.MaxBodyBytes = -1 // the limit in force is looked after before: see bound
 	op.Middlewares = append(huma.Middlewares{a.measure, a.require(scope)}, op.Middlewares...)
 	return op
 }

@@ -231,6 +231,25 @@ func TestTooManyRequestsAreShedUntilThereIsRoom(t *testing.T) {
 	}
 }
 
+func TestLimitsMayChangeWhileItWorks(t *testing.T) {
+	t.Parallel()
+	a := newHouse().serve(t, Limits{})
+	ask := call{secret: adaReads, what: "POST /v1/advice", body: anAdvice}
+	if w := ask.answers(t, a); w.Code != 200 {
+		t.Fatalf("at first: %d, want 200", w.Code)
+	}
+	if err := a.SetLimits(Limits{Body: 10}); err != nil {
+		t.Fatal(err)
+	}
+	w := ask.answers(t, a)
+	if p := read[Problem](t, w); w.Code != 413 || p.Type != "urn:segue:problem:too-large" || p.Detail != "want at most 10 bytes" {
+		t.Errorf("then: %d %+v, want 413", w.Code, p)
+	}
+	if err := a.SetLimits(Limits{Body: -1}); segue.KindOf(err) != segue.Invalid {
+		t.Errorf("a limit below 0: %v, want an error of kind invalid", err)
+	}
+}
+
 func TestReadinessTellsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

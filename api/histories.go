@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/segue-project/segue"
 )
@@ -141,12 +140,7 @@ func importOperation() huma.Operation {
 
 // Resolve implements huma.Resolver: the body is read as it comes.
 func (in *importInput) Resolve(ctx huma.Context) []error {
-	r, w := humago.Unwrap(ctx)
-	limits, ok := r.Context().Value(limitsKey{}).(*inForce)
-	if !ok {
-		return []error{sorts[segue.Other].problem("no limits")}
-	}
-	in.body = http.MaxBytesReader(w, r.Body, limits.Import)
+	in.body = ctx.BodyReader()
 	return nil
 }
 

@@ -93,12 +93,12 @@ func tooMany(detail string) *Problem {
 func (a *API) bound(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		limits := a.limits.Load()
-		places, most, what := limits.requests, limits.Time, "requests"
+		places, most, size, what := limits.requests, limits.Time, limits.Body, "requests"
 		switch {
 		case r.URL.Path == eventsPath:
 			places, most, what = limits.streams, 0, "streams of events"
 		case strings.HasPrefix(r.URL.Path, "/v1/histories/") && strings.HasSuffix(r.URL.Path, "/import"):
-			places, most, what = limits.imports, limits.ImportTime, "imports"
+			places, most, size, what = limits.imports, limits.ImportTime, limits.Import, "imports"
 		}
 		leave, ok := places.enter()
 		if !ok {
@@ -107,14 +107,14 @@ func (a *API) bound(next http.Handler) http.Handler {
 			return
 		}
 		defer leave()
-		ctx := context.WithValue(r.Context(), limitsKey{}, limits)
+		r.Body = http.MaxBytesReader(w, r.Body, size)
 		if most > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, most)
+			ctx, cancel := context.WithTimeout(r.Context(), most)
 			defer cancel()
 			a.deadline(w, most)
+			r = r.WithContext(ctx)
 		}
-		next.ServeHTTP(w, r.WithContext(ctx))
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -125,9 +125,6 @@ func (a *API) deadline(w http.ResponseWriter, most time.Duration) {
 	_ = c.SetReadDeadline(at) // a test's recorder has none
 	_ = c.SetWriteDeadline(at.Add(settling))
 }
-
-// limitsKey is where a request carries the limits under which it came in.
-type limitsKey struct{}
 
 // tooLarge returns the problem of a body that is larger than allowed, or the error
 // as it is.

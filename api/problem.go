@@ -111,6 +111,9 @@ func init() {
 			p = sorts[segue.Invalid].problem(message)
 		}
 		for _, err := range errs {
+			if large, ok := errors.AsType[*Problem](tooLarge(err)); ok {
+				return large
+			}
 			if d, ok := err.(huma.ErrorDetailer); ok {
 				p.Errors = append(p.Errors, Detail{d.ErrorDetail().Location, d.ErrorDetail().Message})
 			} else if err != nil {
