@@ -123,8 +123,11 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // before it is said that the server answers
+	defer signal.Stop(hangups)
 	r := &reloading{flags: f, server: srv, level: level, now: c, log: log}
-	go r.run(ctx)
+	go r.run(ctx, hangups)
 	return serve(ctx, cmd, s, srv, c, log)
 }
 
@@ -192,10 +195,7 @@ type reloading struct {
 	log    *slog.Logger
 }
 
-func (r *reloading) run(ctx context.Context) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
+func (r *reloading) run(ctx context.Context, hangups <-chan os.Signal) {
 	for {
 		select {
 		case <-ctx.Done():
