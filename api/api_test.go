@@ -231,6 +231,27 @@ func TestTooManyRequestsAreShedUntilThereIsRoom(t *testing.T) {
 	}
 }
 
+func TestRequestsBeyondTheRateAreShed(t *testing.T) {
+	t.Parallel()
+	h := newHouse()
+	a := h.serve(t, Limits{Rate: 20}) // two at once
+	var got []int
+	ask := func() {
+		got = append(got, call{secret: adaReads, what: "GET /v1/chains"}.answers(t, a).Code)
+	}
+	for range 3 {
+		ask()
+	}
+	h.mu.Lock()
+	h.now = h.now.Add(50 * time.Millisecond) // room for one more
+	h.mu.Unlock()
+	ask()
+	ask()
+	if diff := cmp.Diff([]int{200, 200, 503, 200, 503}, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
 func TestLimitsMayChangeWhileItWorks(t *testing.T) {
 	t.Parallel()
 	a := newHouse().serve(t, Limits{})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -22,6 +23,10 @@ type Limits struct {
 	// Concurrent is how many requests are worked on at once; default 256. Beyond
 	// them the answer is 503, to be tried again in a second.
 	Concurrent int
+	// Rate is how many requests a second are worked on, over all callers; 0 is no
+	// bound. Beyond it the answer is 503 as well. As many may come at once as come in
+	// a tenth of a second.
+	Rate int
 	// Streams is how many clients may follow the events; default 100. Imports is
 	// how many histories may come in at once; default 2.
 	Streams, Imports int
@@ -62,6 +67,8 @@ func (l Limits) Validate() error {
 		return segue.Errorf(segue.Invalid, "limits: %s for an answer, %s for an import; want more than 0", l.Time, l.ImportTime)
 	case l.Concurrent < 0 || l.Streams < 0 || l.Imports < 0:
 		return segue.Errorf(segue.Invalid, "limits: %d requests, %d streams, %d imports at once; want more than 0", l.Concurrent, l.Streams, l.Imports)
+	case l.Rate < 0:
+		return segue.Errorf(segue.Invalid, "limits: %d requests a second; want more than 0, or 0 for no bound", l.Rate)
 	}
 	return nil
 }
@@ -106,6 +113,12 @@ func (a *API) bound(next http.Handler) http.Handler {
 			tooMany("too many " + what + " at once").write(w)
 			return
 		}
+		if !limits.rate.take(a.cfg.Now()) {
+			leave()
+			a.metrics.shed.Inc()
+			tooMany("too many requests a second").write(w)
+			return
+		}
 		defer leave()
 		r.Body = http.MaxBytesReader(w, r.Body, size)
 		if most > 0 {
@@ -142,11 +155,46 @@ func tooLarge(err error) error {
 type inForce struct {
 	Limits
 	requests, streams, imports places
+	rate                       *bucket
+}
+
+// bucket fills with time, and a request takes one from it.
+type bucket struct {
+	rate, size float64 // a second, and at most; 0 for no bound
+
+	mu   sync.Mutex
+	have float64
+	at   segue.Time
+}
+
+func newBucket(rate int) *bucket {
+	size := max(float64(rate)/10, 1)
+	return &bucket{rate: float64(rate), size: size, have: size, at: segue.NoTime}
+}
+
+// take takes one if there is one.
+func (b *bucket) take(now segue.Time) bool {
+	if b.rate == 0 {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at.Known() && now > b.at {
+		b.have = min(b.size, b.have+b.rate*now.Sub(b.at).Seconds())
+	}
+	if !b.at.Known() || now > b.at {
+		b.at = now
+	}
+	if b.have < 1 {
+		return false
+	}
+	b.have--
+	return true
 }
 
 func enforce(l Limits) *inForce {
 	l = l.WithDefaults()
-	return &inForce{Limits: l, requests: newPlaces(l.Concurrent), streams: newPlaces(l.Streams), imports: newPlaces(l.Imports)}
+	return &inForce{Limits: l, requests: newPlaces(l.Concurrent), streams: newPlaces(l.Streams), imports: newPlaces(l.Imports), rate: newBucket(l.Rate)}
 }
 
 // SetLimits changes the limits for the requests to come.

@@ -41,7 +41,7 @@ func (c *Config) check() []wrong {
 	oneOf("cluster.scheduler", c.Cluster.Scheduler, "auto", "slurm", "none")
 	oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
 	for path, n := range map[string]int{
-		"limits.concurrent": c.Limits.Concurrent, "limits.streams": c.Limits.Streams, "limits.imports": c.Limits.Imports,
+		"limits.concurrent": c.Limits.Concurrent, "limits.rate": c.Limits.Rate, "limits.streams": c.Limits.Streams, "limits.imports": c.Limits.Imports,
 		"advice.replicas": c.Advice.Replicas, "training.keep": c.Training.Keep, "training.nodes": c.Training.Nodes,
 	} {
 		if n < 0 {

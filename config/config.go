@@ -73,6 +73,7 @@ type Limits struct {
 	Time       Duration `yaml:"time,omitempty"`        // until an answer; default 30s
 	ImportTime Duration `yaml:"import_time,omitempty"` // until one to an import; default 1h
 	Concurrent int      `yaml:"concurrent,omitempty"`  // requests at once; default 256
+	Rate       int      `yaml:"rate,omitempty"`        // requests a second, over all callers; default no bound
 	Streams    int      `yaml:"streams,omitempty"`     // clients that follow events; default 100
 	Imports    int      `yaml:"imports,omitempty"`     // histories that come in at once; default 2
 }

@@ -77,7 +77,7 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 	}{
 		"nothing":                {"", nil},
 		"nothing but a comment":  {"# later\n", nil},
-		"a name that is unknown": {"data: /d\nlimits:\n  memory: 1GiB\n", []string{"c.yaml:3:3: memory is not known here: want body, import, time, import_time, concurrent, streams, imports"}},
+		"a name that is unknown": {"data: /d\nlimits:\n  memory: 1GiB\n", []string{"c.yaml:3:3: memory is not known here: want body, import, time, import_time, concurrent, rate, streams, imports"}},
 		"a span without a unit":  {"every: 3\n", []string{`c.yaml:1:8: found "3": want a span of more than 0 with its unit: 3s, 10m, 36h or 7d`}},
 		"a span of another unit": {"every: 3 weeks\n", []string{`c.yaml:1:8: found "3 weeks": want a span of more than 0 with its unit: 3s, 10m, 36h or 7d`}},
 		"a negative span":        {"every: -3s\n", []string{`c.yaml:1:8: found "-3s": want a span of more than 0 with its unit: 3s, 10m, 36h or 7d`}},

@@ -27,8 +27,10 @@ import (
 // asks the model that segue carries, by advice for 40 different questions:
 //
 //   - paced: 2,000 requests a second on 16 connections;
-//   - full speed: 16 connections, each asking again at once;
-//   - beyond the bound: 600 connections, of which the server works on 256;
+//   - full speed: 16 connections, each asking again at once, of a server without a
+//     bound;
+//   - beyond the bound: 600 connections, of which the server, bound to 2,500 requests
+//     a second, sheds what is more;
 //   - bare: a handler that answers the same bytes, at full speed, for comparison.
 //
 // Run it with -benchtime 10s -cpu 2.
@@ -38,32 +40,35 @@ func BenchmarkAdvice(b *testing.B) {
 		name        string
 		connections int
 		pace        float64 // requests a second; 0 for as many as can be
-		bare        bool
+		of          target
 	}{
-		{"paced", 16, 2000, false},
-		{"full speed", 16, 0, false},
-		{"beyond the bound", 600, 0, false},
-		{"afterwards", 16, 2000, false},
-		{"bare", 16, 0, true},
+		{"paced", 16, 2000, r.bounded},
+		{"full speed", 16, 0, r.free},
+		{"beyond the bound", 600, 0, r.bounded},
+		{"afterwards", 16, 2000, r.bounded},
+		{"bare", 16, 0, r.bare},
 	} {
 		b.Run(how.name, func(b *testing.B) {
-			target := r.address
-			if how.bare {
-				target = r.bare
-			}
-			load := loadOf(b, target, r.secret, how.connections, how.pace)
+			load := loadOf(b, how.of.address, r.secret, how.connections, how.pace)
 			load.report(b)
-			if !how.bare {
-				b.ReportMetric(float64(memoryOf(b, r.pid))/(1<<20), "MB")
+			if how.of.pid != 0 {
+				b.ReportMetric(float64(memoryOf(b, how.of.pid))/(1<<20), "MB")
 			}
 		})
 	}
 }
 
-// rig is a server process to load, and a bare handler.
+// rig are two server processes to load, one of which bounds the rate, and a bare
+// handler.
 type rig struct {
-	address, bare, secret string
-	pid                   int
+	bounded, free, bare target
+	secret              string
+}
+
+// target is what is loaded; pid is 0 for what is no process of its own.
+type target struct {
+	address string
+	pid     int
 }
 
 func loaded(b *testing.B) rig {
@@ -81,23 +86,26 @@ func loaded(b *testing.B) rig {
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
-	child := startChild(b, secret, childDatabase+"="+path, childModel+"=default")
-	answer, _, err := ask(b.Context(), http.DefaultClient, "http://"+child.address, secret, questionOf(0))
-	if err != nil {
-		b.Fatal(err)
+	r := rig{secret: secret}
+	var answer []byte
+	start := func(more ...string) target {
+		child := startChild(b, secret, append(more, childDatabase+"="+path, childModel+"=default")...)
+		for i := range questions { // each is worked out once
+			if answer, _, err = ask(b.Context(), http.DefaultClient, "http://"+child.address, secret, questionOf(i)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		return target{child.address, child.process.Process.Pid}
 	}
+	r.bounded, r.free = start(childRate+"=2500"), start()
 	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(answer)
 	}))
 	b.Cleanup(bare.Close)
-	for i := range questions { // each is worked out once
-		if _, _, err := ask(b.Context(), http.DefaultClient, "http://"+child.address, secret, questionOf(i)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	return rig{child.address, strings.TrimPrefix(bare.URL, "http://"), secret, child.process.Process.Pid}
+	r.bare.address = strings.TrimPrefix(bare.URL, "http://")
+	return r
 }
 
 // busyHistory keeps n jobs of the last 30 days, on some 80 nodes.

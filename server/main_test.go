@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -17,11 +18,13 @@ import (
 )
 
 // The variables of a test binary that is a server: its database, the folder of its
-// cluster, none without one, and the model that decides.
+// cluster, none without one, the model that decides, and a
+// bound of the rate.
 const (
 	childDatabase = "SEGUE_SERVER_TEST_DATABASE"
 	childCluster  = "SEGUE_SERVER_TEST_CLUSTER"
 	childModel    = "SEGUE_SERVER_TEST_MODEL"
+	childRate     = "SEGUE_SERVER_TEST_RATE" // requests a second
 )
 
 func TestMain(m *testing.M) {
@@ -61,6 +64,7 @@ func serveAsChild(database, dir string) error {
 		Now: realNow, Holder: fmt.Sprint("server ", os.Getpid()), User: "segue", Root: true, Every: childEvery,
 		Exists: func(string) bool { return false }, Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 	}
+	cfg.Limits.Rate, _ = strconv.Atoi(os.Getenv(childRate)) // none without one
 	if dir != "" {
 		cfg.Driver = fileCluster{dir, realNow}
 	}

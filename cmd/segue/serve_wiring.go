@@ -83,7 +83,7 @@ func limitsOf(c config.Config) api.Limits {
 	l := c.Limits
 	return api.Limits{
 		Body: int64(l.Body), Import: int64(l.Import), Time: l.Time.Std(), ImportTime: l.ImportTime.Std(),
-		Concurrent: l.Concurrent, Streams: l.Streams, Imports: l.Imports,
+		Concurrent: l.Concurrent, Rate: l.Rate, Streams: l.Streams, Imports: l.Imports,
 	}
 }
 
