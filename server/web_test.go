@@ -103,7 +103,7 @@ func (l *looker) confirm(path, action string, form url.Values) (status int, page
 }
 
 // keepChain keeps a chain of ada's.
-func keepChain(tb testing.TB, s *store.Store, id string, at segue.Time) segue.Link {
+func keepChain(tb testing.TB, s *store.Store, id string, at segue.Time) {
 	tb.Helper()
 	first := segue.Link{
 		Chain: id, Number: 1, Attempt: 1, State: segue.LinkRunning, Job: segue.JobID{Number: 7}, Planned: at, Submitted: at, Start: at, End: at.Add(48 * time.Hour), Ready: segue.NoTime,
@@ -112,7 +112,6 @@ func keepChain(tb testing.TB, s *store.Store, id string, at segue.Time) segue.Li
 	if err := s.CreateChain(tb.Context(), chain, first); err != nil {
 		tb.Fatal(err)
 	}
-	return first
 }
 
 func TestPagesStandBesideTheInterface(t *testing.T) {

@@ -22,6 +22,8 @@ type modelsData struct {
 	Former bool
 	// InUse is the model that this server asks, where that is not the champion.
 	InUse string
+	// Unused is whether there is a champion, and this server asks no model.
+	Unused bool
 }
 
 // comparison is a number of two models.
@@ -47,6 +49,7 @@ func (w *Web) models(v visit) error {
 			data.InUse = m.ID
 		}
 	}
+	data.Unused = data.Champion != "" && !slices.ContainsFunc(all, func(m Model) bool { return m.InUse })
 	data.Lineage = lineage(all, data.Champion)
 	data.compare(v.r.URL.Query().Get("a"), v.r.URL.Query().Get("b"))
 	return v.show(frame{Page: "models", Title: "Models", Section: "/models", Data: data})

@@ -18,6 +18,7 @@ import (
 var functions = template.FuncMap{
 	"span":    span,
 	"stamp":   stamp,
+	"day":     day,
 	"percent": percent,
 	"count":   count,
 	"grouped": grouped,
@@ -87,6 +88,14 @@ func stamp(t segue.Time) template.HTML {
 		return unknown
 	}
 	return template.HTML(`<time datetime="` + t.Std().Format(time.RFC3339) + `">` + t.Std().Format("2 Jan 2006 15:04") + `</time>`)
+}
+
+// day returns the date of an instant, in UTC.
+func day(t segue.Time) string {
+	if !known(t) {
+		return unknown
+	}
+	return t.Std().Format("2 Jan 2006")
 }
 
 func percent(share float64) string {

@@ -1,11 +1,13 @@
 package browser
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -106,7 +108,7 @@ func (f *filler) stories() {
 func (f *filler) story(id, name, user string, links, kind int) {
 	ctx, shape := f.t.Context(), shapes[kind%2]
 	request := segue.Request{Shape: shape, User: user, Partition: "gpu", Account: "research"}
-	remaining := time.Duration(4+3*kind) * time.Hour
+	remaining := time.Duration(9+3*kind) * time.Hour
 	start := f.now.Add(-shape.Limit + remaining).Add(-time.Duration(links-1) * 46 * time.Hour)
 	first := f.link(id, 1, start, start.Add(-time.Hour), start.Add(shape.Limit))
 	f.must(f.s.CreateChain(ctx, segue.Chain{
@@ -166,8 +168,8 @@ func (f *filler) decision(at segue.Time, r segue.Request, remaining time.Duratio
 			break
 		}
 	}
-	if !submit {
-		d.SubmitAt = at.Add(min(2*time.Hour, remaining))
+	if !submit { // the cheapest moment of those that are later
+		d.SubmitAt = slices.MinFunc(d.Alternatives[1:], func(a, b segue.Alternative) int { return cmp.Compare(a.Cost, b.Cost) }).SubmitAt
 	}
 	return d
 }

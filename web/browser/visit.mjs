@@ -45,7 +45,15 @@ const main = (page) => page.textContent("main");
 
 async function picture(page, name, { docs = false } = {}) {
   await page.screenshot({ path: `${given.out}/${name}.png`, fullPage: true });
-  if (docs && given.docs) await page.screenshot({ path: `${given.docs}/${name}.png` });
+  if (docs) await detail(page, name);
+}
+
+// detail takes a picture for the documents: of the top of the page, or of a part.
+async function detail(page, name, part) {
+  if (!given.docs) return;
+  const path = `${given.docs}/${name}.png`;
+  if (part) await page.locator(part).first().screenshot({ path });
+  else await page.screenshot({ path, clip: { x: 0, y: 0, width: wide.width, height: 600 } });
 }
 
 async function section(name, visit) {
@@ -107,6 +115,11 @@ await section("every page, light, dark, on a phone and without a script", async 
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       check(overflow <= 0, `${name}${suffix} is no wider than the window (${overflow})`);
       await picture(page, name + suffix, { docs: suffix === "" || (name === "overview" && suffix === "-dark") });
+      if (suffix === "" && name === "overview") await detail(page, "waits", ".outlooks");
+      if (suffix === "" && name === "chain") {
+        await page.locator(".decision summary").first().click();
+        await detail(page, "decision", ".decision");
+      }
     }
     check(page.complaints.length === 0, `no complaints${suffix}: ${page.complaints.join("; ")}`);
     check(page.elsewhere.length === 0, `nothing is loaded from elsewhere${suffix}: ${page.elsewhere.join("; ")}`);
