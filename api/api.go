@@ -125,7 +125,8 @@ func (a *API) guarded(op huma.Operation, scope Scope) huma.Operation {
 	op.Description += "\n\nScope: `" + string(scope) + "`."
 	op.Security = []map[string][]string{{"token": {}}}
 	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
-	op.MaxBodyBytes = -1 // the limit in force is looked after before: see bound
+	op.MaxBodyBytes = -1                      // the limit in force is looked after before: see bound
+	op.BodyReadTimeout = a.limits.Load().Time // a shorter one would end the work on an answer, too
 	op.Middlewares = append(huma.Middlewares{a.measure, a.require(scope)}, op.Middlewares...)
 	return op
 }

@@ -231,6 +231,30 @@ func TestTooManyRequestsAreShedUntilThereIsRoom(t *testing.T) {
 	}
 }
 
+// deadlines is an answer on a connection that remembers its deadlines.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read, write []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error  { d.read = append(d.read, t); return nil }
+func (d *deadlines) SetWriteDeadline(t time.Time) error { d.write = append(d.write, t); return nil }
+
+func TestADeadlineIsOfOneRequestOnly(t *testing.T) {
+	t.Parallel()
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/v1/chains", nil)
+	r.Header.Set("Authorization", "Bearer "+adaReads)
+	newHouse().serve(t, Limits{Time: time.Minute}).ServeHTTP(w, r)
+	at := t0.Std().Add(time.Minute)
+	if diff := cmp.Diff([]time.Time{at, {}}, w.read); diff != "" {
+		t.Errorf("of reading (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]time.Time{at.Add(settling), {}}, w.write); diff != "" {
+		t.Errorf("of writing (-want +got):\n%s", diff)
+	}
+}
+
 func TestRequestsBeyondTheRateAreShed(t *testing.T) {
 	t.Parallel()
 	h := newHouse()

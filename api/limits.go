@@ -124,19 +124,24 @@ func (a *API) bound(next http.Handler) http.Handler {
 		if most > 0 {
 			ctx, cancel := context.WithTimeout(r.Context(), most)
 			defer cancel()
-			a.deadline(w, most)
+			defer a.deadline(w, most)()
 			r = r.WithContext(ctx)
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// deadline keeps a client that reads or writes no more from holding its place.
-func (a *API) deadline(w http.ResponseWriter, most time.Duration) {
+// deadline keeps a client that reads or writes no more from holding its place. lift
+// ends it: the connection serves other requests afterwards.
+func (a *API) deadline(w http.ResponseWriter, most time.Duration) (lift func()) {
 	at := a.cfg.Now().Add(most).Std()
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(at) // a test's recorder has none
 	_ = c.SetWriteDeadline(at.Add(settling))
+	return func() {
+		_ = c.SetReadDeadline(time.Time{})
+		_ = c.SetWriteDeadline(time.Time{})
+	}
 }
 
 // tooLarge returns the problem of a body that is larger than allowed, or the error
