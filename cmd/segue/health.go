@@ -31,7 +31,7 @@ is 0 if it is: for the health checks of containers and of systemd.`,
 			if err != nil {
 				return segue.Errorf(segue.Unavailable, "%w", err)
 			}
-			defer resp.Body.Close()
+			defer resp.Body.Close() //nolint:errcheck // it was only read
 			const most = 1 << 16
 			if _, err := io.Copy(cmd.OutOrStdout(), io.LimitReader(resp.Body, most)); err != nil {
 				return segue.Errorf(segue.Unavailable, "%w", err)

@@ -69,7 +69,7 @@ func (a Alerts) post(ctx context.Context, t store.Training) error {
 	if err != nil {
 		return segue.Errorf(segue.Unavailable, "webhook: %w", err)
 	}
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // nothing of it is read
 	if resp.StatusCode/100 != 2 {
 		return segue.Errorf(segue.Unavailable, "webhook: it answers %s", resp.Status)
 	}

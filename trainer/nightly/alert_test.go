@@ -51,7 +51,7 @@ func TestTheWebhookIsTold(t *testing.T) {
 // relay is a mail server that takes one mail, and hands over what it was told.
 func relay(t *testing.T) (address string, told <-chan string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func relay(t *testing.T) (address string, told <-chan string) {
 			close(all)
 			return
 		}
-		defer conn.Close()
+		defer conn.Close() //nolint:errcheck // what was told is there
 		all <- converse(conn)
 	}()
 	return listener.Addr().String(), all

@@ -157,6 +157,9 @@ func TestATraining(t *testing.T) {
 	if _, err := os.Stat(trace); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the exported history is still there: %v", err)
 	}
+	if _, err := r.nightly().Now(t.Context()); segue.KindOf(err) != segue.Conflict || !strings.Contains(err.Error(), "try again") {
+		t.Errorf("one more in the same second: %v, want a conflict", err)
+	}
 	r.wins, r.now = false, midnight.Add(time.Hour)
 	if got, err := r.nightly().Now(t.Context()); err != nil || got.State != store.TrainingKept || got.Why != "it costs no less" {
 		t.Errorf("the second: %+v, %v; want kept", got, err)

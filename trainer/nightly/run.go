@@ -54,7 +54,9 @@ func (n *Nightly) train(ctx context.Context, cause string, scheduled segue.Time)
 	if _, err := r.under.InterruptTrainings(ctx, n.cfg.Cluster, now); err != nil {
 		return t, err
 	}
-	if err := r.under.BeginTraining(ctx, t); err != nil {
+	if err := r.under.BeginTraining(ctx, t); segue.KindOf(err) == segue.Conflict {
+		return t, segue.Errorf(segue.Conflict, "there is a training of this second already: try again")
+	} else if err != nil {
 		return t, err
 	}
 	return r.end(ctx, r.steps(ctx))

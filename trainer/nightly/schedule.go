@@ -39,15 +39,19 @@ const look = time.Minute
 
 // Run trains whenever it is time, until ctx ends, which is no error.
 func (n *Nightly) Run(ctx context.Context) error {
-	for {
-		wait, err := n.RunOnce(ctx)
-		if err != nil && ctx.Err() == nil {
-			n.cfg.Log.Warn("training did not end well", "cluster", n.cfg.Cluster, "error", err)
-		}
-		if n.cfg.Sleep(ctx, min(wait, look)) != nil {
-			return nil
-		}
+	for n.cfg.Sleep(ctx, min(n.round(ctx), look)) == nil {
+		continue
 	}
+	return nil // it was told to end
+}
+
+// round is RunOnce, whose error stops here.
+func (n *Nightly) round(ctx context.Context) time.Duration {
+	wait, err := n.RunOnce(ctx)
+	if err != nil && ctx.Err() == nil {
+		n.cfg.Log.Warn("training did not end well", "cluster", n.cfg.Cluster, "error", err)
+	}
+	return wait
 }
 
 // RunOnce trains if it is time, and returns how long it is until the next time.
