@@ -38,7 +38,7 @@ async function person(site, options = {}) {
 async function login(page, token) {
   await page.goto("/login");
   await page.fill("#token", token);
-  await page.click("button[type=submit]");
+  await Promise.all([page.waitForNavigation(), page.click("button[type=submit]")]);
 }
 
 const main = (page) => page.textContent("main");
@@ -129,6 +129,7 @@ await section("every page, light, dark, on a phone and without a script", async 
 await section("the keyboard", async () => {
   const page = await person(full);
   await login(page, full.tokens.operator);
+  await page.goto("/");
   const order = [];
   for (let i = 0; i < 10; i++) {
     await page.keyboard.press("Tab");
