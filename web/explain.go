@@ -36,7 +36,7 @@ func explainWait(d segue.Decision) string {
 	parts := []string{fmt.Sprintf("Waiting until %s: submitted at %s already, %s",
 		clock(d.SubmitAt, d.At), clock(d.At, segue.NoTime), startsWithin(d.Forecast))}
 	if d.Remaining > 0 {
-		text := "the link before ends in " + span(d.Remaining) + " only"
+		text := "the link before has " + span(d.Remaining) + " to go"
 		if now, ok := after(d, 0); ok && now.Overlap > 0 {
 			text += ", so that both would run at once for " + span(now.Overlap) + " on average"
 		}

@@ -60,7 +60,7 @@ func TestDecisionsAreExplained(t *testing.T) {
 		"wait": {
 			decision(t0, false),
 			"Waiting until 15:20: submitted at 1 Mar 2026 14:20 already, 90 % of such jobs are forecast to start within 6 h 10 min, half within 3 h 30 min; " +
-				"the link before ends in 6 h 30 min only, so that both would run at once for 3 h on average; submitting at 15:20 would risk a gap of 40 min in 3 of 10 cases.",
+				"the link before has 6 h 30 min to go, so that both would run at once for 3 h on average; submitting at 15:20 would risk a gap of 40 min in 3 of 10 cases.",
 		},
 		"no link runs": {
 			alone,
