@@ -328,3 +328,31 @@ func BenchmarkPages(b *testing.B) {
 		})
 	}
 }
+
+// With a scheduler they are of its queue, for the shapes of the chains that go on.
+func TestForecastOfTheNextDayByAScheduler(t *testing.T) {
+	t.Parallel()
+	srv, clock, cluster := newAsked(t, AdviceConfig{})
+	keepChain(t, srv.store, "c1", t0)
+	d := srv.dashboard
+	cluster.err = segue.Errorf(segue.Unavailable, "slurmctld is away")
+	d.outlooks.work(t.Context())
+	if _, err := d.Outlooks(t.Context()); segue.KindOf(err) != segue.Unavailable {
+		t.Errorf("while the scheduler is away: %v, want unavailable", err)
+	}
+	cluster.err = nil
+	clock.advance(outlooksPause)
+	d.outlooks.work(t.Context())
+	all, err := d.Outlooks(t.Context())
+	if err != nil || len(all) != 1 || all[0].Shape != (segue.Shape{Nodes: 1, Limit: 4 * time.Hour}) || len(all[0].Forecasts) != len(delays) {
+		t.Errorf("outlooks are %+v, %v", all, err)
+	}
+	queue, err := d.Queue(t.Context())
+	if err != nil || !queue.Live || queue.Nodes == 0 || queue.Cluster == "" {
+		t.Errorf("the queue is %+v, %v", queue, err)
+	}
+	standing, err := d.Standing(t.Context())
+	if err != nil || len(standing.Checks) != 3 || standing.Model != "" {
+		t.Errorf("the server's standing is %+v, %v", standing, err)
+	}
+}
