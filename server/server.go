@@ -53,6 +53,9 @@ type Config struct {
 	// models that are listed; empty for none.
 	Model    *provisioner.Trained
 	Registry string
+	// Champion returns the model that promotions have chosen; nil where they do not
+	// change who decides.
+	Champion func() (*provisioner.Trained, error)
 	// Advice says how long an advice is remembered.
 	Advice AdviceConfig
 	// Grace is how long requests may take to end once the server is told to;
@@ -225,12 +228,25 @@ func (s *Server) Reload(limits api.Limits, operators []string, model *provisione
 		return err
 	}
 	s.peers.setOperators(operators)
-	s.Use(model)
+	s.use(model)
 	return nil
 }
 
-// Use lets another model decide from now on, nil a planner.
-func (s *Server) Use(model *provisioner.Trained) {
+// FollowChampion lets the model decide that promotions have chosen by now, where
+// the server is to follow them.
+func (s *Server) FollowChampion() error {
+	if s.cfg.Champion == nil {
+		return nil
+	}
+	model, err := s.cfg.Champion()
+	if err != nil {
+		return fmt.Errorf("the champion cannot be read: %w", err)
+	}
+	s.use(model)
+	return nil
+}
+
+func (s *Server) use(model *provisioner.Trained) {
 	s.advisor.use(model)
 	s.models.use(model)
 }

@@ -66,7 +66,12 @@ func (m webModels) Promote(ctx context.Context, by web.Viewer, id, reason string
 	if err != nil {
 		return err
 	}
-	return m.audited(ctx, by, "promote-model", id, func() error { return r.Promote(id, reason) })
+	return m.audited(ctx, by, "promote-model", id, func() error {
+		if err := r.Promote(id, reason); err != nil {
+			return err
+		}
+		return m.server.FollowChampion()
+	})
 }
 
 // Rollback implements web.Models.
@@ -83,8 +88,10 @@ func (m webModels) Rollback(ctx context.Context, by web.Viewer, expected, reason
 		if champion != expected {
 			return segue.Errorf(segue.Conflict, "the champion is %s by now", champion)
 		}
-		id, err = r.Rollback(reason)
-		return err
+		if id, err = r.Rollback(reason); err != nil {
+			return err
+		}
+		return m.server.FollowChampion()
 	})
 	return id, err
 }

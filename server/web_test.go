@@ -21,6 +21,7 @@ import (
 	"github.com/segue-project/segue/api"
 	"github.com/segue-project/segue/internal/toymodel"
 	"github.com/segue-project/segue/models"
+	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/store"
 	"github.com/segue-project/segue/web"
@@ -141,7 +142,14 @@ func TestChangesOnThePagesAreNoted(t *testing.T) {
 	if err := registry.Promote("m1", "the first"); err != nil {
 		t.Fatal(err)
 	}
-	l, srv := lookAt(t, s, Config{Now: clock.now, Registry: folder}, api.ScopeOperator)
+	follow := func() (*provisioner.Trained, error) {
+		id, err := registry.Champion()
+		if err != nil {
+			return nil, err
+		}
+		return OpenModel(filepath.Join(folder, id))
+	}
+	l, srv := lookAt(t, s, Config{Now: clock.now, Registry: folder, Champion: follow}, api.ScopeOperator)
 	for _, step := range []struct {
 		ask, action string
 		want        string
@@ -153,6 +161,9 @@ func TestChangesOnThePagesAreNoted(t *testing.T) {
 		if status, page := l.confirm(step.ask, step.action, url.Values{"reason": {"a test"}}); status != http.StatusOK || !strings.Contains(page, step.want) {
 			t.Errorf("%s: %d, want %q in\n%s", step.action, status, step.want, page)
 		}
+	}
+	if used := srv.models.inUse.Load(); used == nil || used.ID != "m1" || srv.advisor.model.Load() != used {
+		t.Errorf("model in use %+v, want the champion, m1", used)
 	}
 	if _, err := (webModels{srv.dashboard}).Rollback(t.Context(), web.Viewer{User: "ada", Via: "dashboard, token none"}, "m2", "too late"); segue.KindOf(err) != segue.Conflict {
 		t.Errorf("a rollback from what is no longer the champion: %v, want a conflict", err)

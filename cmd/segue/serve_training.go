@@ -97,16 +97,12 @@ func trainings(ctx context.Context, s *store.Store, srv *server.Server, c config
 		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), Now: now, Log: log,
 		Alert: nightly.Alerts{Webhook: t.Webhook, Relay: t.Mail.Server, From: t.Mail.From, To: t.Mail.To}.Tell,
 		Ended: func(t store.Training) {
-			if t.State != store.TrainingPromoted || c.Model != champion {
+			if t.State != store.TrainingPromoted {
 				return
 			}
-			model, err := modelOf(c)
-			if err != nil {
-				log.Error("the new champion cannot be read", "error", err)
-				return
+			if err := srv.FollowChampion(); err != nil {
+				log.Error("the model before it goes on deciding", "error", err)
 			}
-			srv.Use(model)
-			log.Info("the new champion decides", "model", t.Model)
 		},
 	}
 	if historian, ok := driver.(schedulers.Historian); ok {

@@ -16,6 +16,7 @@ import (
 	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/cmd/segue/passthrough"
 	"github.com/segue-project/segue/config"
+	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/schedulers/slurm"
 	"github.com/segue-project/segue/server"
@@ -41,6 +42,9 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 		Collect: c.History.Collect.Std(), Account: c.History.Account.Std(), Exists: exists, TakeOver: takeOver, Model: model, Registry: c.Models,
 		Advice: server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},
 		Log:    log,
+	}
+	if c.Model == champion {
+		cfg.Champion = func() (*provisioner.Trained, error) { return modelOf(c) }
 	}
 	if cfg.Driver, err = driverOf(c.Cluster, log); err != nil {
 		return server.Config{}, err
