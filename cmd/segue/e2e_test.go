@@ -303,6 +303,27 @@ func (r *rig) twinsDone(ctx context.Context) bool {
 // stint is a job as sacct shows it.
 type stint struct{ start, end int64 }
 
+// explain tells what is known of a chain that did not go as it should have.
+func (r *rig) explain(chain, accounting string) {
+	r.t.Helper()
+	for _, args := range [][]string{{"status", "--all", "--json"}, {"status", chain}, {"why", chain}} {
+		out, err := r.command(r.t.Context(), r.segue, args...)
+		r.t.Logf("segue %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	for line := range strings.Lines(accounting) {
+		if strings.Contains(line, chain) {
+			r.t.Logf("sacct: %s", strings.TrimSpace(line))
+		}
+	}
+	log, err := os.ReadFile(filepath.Join(r.dir, "agent.log"))
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, chain) {
+			r.t.Logf("agent: %s", strings.TrimSpace(line))
+		}
+	}
+	r.t.Logf("agent.log: %v", err)
+}
+
 // judge compares what sacct says with what should have been.
 func (r *rig) judge(chains []string) {
 	r.t.Helper()
@@ -340,6 +361,7 @@ func (r *rig) judge(chains []string) {
 		}
 		if len(links[chain]) != r.how.links {
 			r.t.Errorf("chain %s had %d links, want %d", chain, len(links[chain]), r.how.links)
+			r.explain(chain, string(out))
 		}
 	}
 	for _, kind := range []string{"segue", "afterany", "fixed"} {
