@@ -41,8 +41,7 @@ func (v view) verdict() (segue.ChainState, string) {
 	if !ok {
 		return v.chain.State, ""
 	}
-	exited := last.Ended == segue.Completed || last.Ended == segue.Failed
-	if exited && last.Signal == 0 && slices.Contains(terms.DoneCodes, last.ExitCode) {
+	if exited(last) && slices.Contains(terms.DoneCodes, last.ExitCode) {
 		return segue.ChainDone, fmt.Sprintf("Link %d ended with exit code %d, which says that the work is done.", last.Number, last.ExitCode)
 	}
 	if n := v.fastFailures(); n >= terms.MaxFastFails {
@@ -61,6 +60,12 @@ func (v view) verdict() (segue.ChainState, string) {
 		return segue.ChainFailed, fmt.Sprintf("One more link could go beyond %g GPU-hours: %.1f are used.", terms.MaxGPUHours, v.gpuHours())
 	}
 	return v.chain.State, ""
+}
+
+// exited reports whether a link ended by itself, with its exit code. One that
+// FAILED with 0 did not: its launch did, or a prolog, or slurmctld lost its end.
+func exited(l segue.Link) bool {
+	return l.Signal == 0 && (l.Ended == segue.Completed || l.Ended == segue.Failed && l.ExitCode != 0)
 }
 
 // halted returns why an active chain is to pause, by what is heard of its jobs and

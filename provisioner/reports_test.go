@@ -331,3 +331,21 @@ func TestReports76To78ARefusalPausesTheChainUnlessItMayPass(t *testing.T) {
 		}
 	}
 }
+
+// A job that FAILED with exit code 0 did not say that the work is done: Slurm says
+// so of one whose launch failed, and of one whose end slurmctld missed.
+func TestAFailureWithCodeZeroIsNotTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(hour))
+	w.begin(segue.Terms{MaxLinks: 3})
+	w.retell().change = func(j *schedulers.Job) bool {
+		if j.State == segue.Timeout {
+			j.State, j.ExitCode, j.Signal = segue.Failed, 0, 0
+		}
+		return true
+	}
+	w.pass(48 * hour)
+	if c := w.chain(); c.State != segue.ChainDone || c.Why != "All 3 links have run." {
+		t.Errorf("the chain is %s: %s", c.State, c.Why)
+	}
+}
