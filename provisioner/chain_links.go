@@ -45,8 +45,10 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link, status map[segu
 	return links, c.hear(ctx, links)
 }
 
-// settle records what is heard of the live links of a chain that is over.
-func (c *Chains) settle(ctx context.Context, links []segue.Link, status map[segue.JobID]schedulers.Status) error {
+// settle records what is heard of the live links of a chain that is over. One that
+// still waits is of no use where the work is done, or has failed, and is cancelled;
+// of a chain that its user has stopped it is the user's.
+func (c *Chains) settle(ctx context.Context, over segue.ChainState, links []segue.Link, status map[segue.JobID]schedulers.Status) error {
 	for i := range links {
 		was := links[i]
 		if was.State == segue.LinkSubmitting {
@@ -59,6 +61,14 @@ func (c *Chains) settle(ctx context.Context, links []segue.Link, status map[segu
 			if err := c.store.UpdateLink(ctx, was.State, now); err != nil {
 				return err
 			}
+			was = now
+		}
+		if was.State != segue.LinkQueued || over == segue.ChainStopped || status[was.Job].Life != schedulers.Alive {
+			continue
+		}
+		c.cfg.Log.Info("job is cancelled: its chain is over", "chain", was.Chain, "link", was.Number, "job", was.Job.String(), "state", over.String())
+		if err := c.cluster.Cancel(ctx, was.Job); err != nil {
+			return err
 		}
 	}
 	return nil

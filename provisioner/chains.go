@@ -101,7 +101,7 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	live, err := c.live(ctx, chains)
+	live, over, err := c.live(ctx, chains)
 	if err != nil || len(chains) == 0 && len(live) == 0 {
 		return err
 	}
@@ -129,36 +129,35 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	for _, left := range links {
-		all = append(all, c.settle(ctx, left, status))
+	for id, left := range links {
+		all = append(all, c.settle(ctx, over[id], left, status))
 	}
 	return errors.Join(all...)
 }
 
 // live returns the live links of the chains that go on, and of those that are over:
-// their last jobs run to their end.
-func (c *Chains) live(ctx context.Context, going []segue.Chain) ([]segue.Link, error) {
-	links, err := c.store.LiveLinks(ctx)
-	if err != nil {
-		return nil, err
+// their last jobs run to their end. over are the states of the latter.
+func (c *Chains) live(ctx context.Context, going []segue.Chain) (links []segue.Link, over map[string]segue.ChainState, err error) {
+	if links, err = c.store.LiveLinks(ctx); err != nil {
+		return nil, nil, err
 	}
-	own := map[string]bool{}
+	own := map[string]segue.ChainState{}
 	for _, chain := range going {
-		own[chain.ID] = true
+		own[chain.ID] = chain.State
 	}
-	foreign := func(l segue.Link) bool { return !own[l.Chain] }
+	foreign := func(l segue.Link) bool { _, mine := own[l.Chain]; return !mine }
 	if slices.ContainsFunc(links, foreign) {
-		over, err := c.store.Chains(ctx, store.ChainQuery{
+		ended, err := c.store.Chains(ctx, store.ChainQuery{
 			User: c.cfg.User, States: []segue.ChainState{segue.ChainDone, segue.ChainStopped, segue.ChainFailed},
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		for _, chain := range over {
-			own[chain.ID] = true
+		for _, chain := range ended {
+			own[chain.ID] = chain.State
 		}
 	}
-	return slices.DeleteFunc(links, foreign), nil
+	return slices.DeleteFunc(links, foreign), own, nil
 }
 
 // due reports whether there may be something to do for a chain: it is time to

@@ -449,3 +449,25 @@ func TestALinkThatEndsBeforeTheNextRoundIsFollowedNow(t *testing.T) {
 		t.Errorf("an overlap of %s, want at most the ten minutes between two rounds", overlap)
 	}
 }
+
+// When a link says that the work is done, its successor that waits already is
+// cancelled, and does not run once more for nothing.
+func TestTheSuccessorOfTheLastLinkIsCancelled(t *testing.T) {
+	t.Parallel()
+	busy := []simulator.Job{
+		{Submit: noon, Run: 100 * hour, Limit: 100 * hour, Nodes: int32(8 - link.Nodes), User: 1},
+		{Submit: noon.Add(hour), Run: 100 * hour, Limit: 100 * hour, Nodes: int32(link.Nodes), User: 2}, // gets what the first link leaves
+	}
+	w := newWorld(t, busy, constantLead(8*hour)) // there is room for one link: the successor waits
+	w.runs = func(int) simulated.Run { return simulated.Run{For: 10 * hour} }
+	w.begin(segue.Terms{})
+	w.pass(9 * hour)
+	if links := w.links(); len(links) != 2 || links[1].State != segue.LinkQueued {
+		t.Fatalf("links %+v, want one that waits", links)
+	}
+	w.pass(20 * hour)
+	links := w.links()
+	if c := w.chain(); c.State != segue.ChainDone || len(links) != 2 || links[1].State != segue.LinkEnded || links[1].Ended != segue.Cancelled || links[1].Start.Known() {
+		t.Errorf("the chain is %s, links %+v; want it done, and the second cancelled before it began", c.State, links)
+	}
+}
