@@ -35,3 +35,14 @@ func (s *State) Snapshot(partition string) segue.Snapshot {
 	}
 	return snap
 }
+
+// Carrying returns the jobs whose comment carries the token.
+func (s *State) Carrying(token string) []segue.JobID {
+	var found []segue.JobID
+	for i := range s.Jobs {
+		if t, _, _, _, ok := segue.FindToken(s.Jobs[i].Comment); ok && t == token {
+			found = append(found, s.Jobs[i].ID)
+		}
+	}
+	return found
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -109,9 +108,8 @@ func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Age
 			Exists: exists, ReadyFile: readyFile, User: userName(), Every: f.every, DecideEvery: max(f.every, min(5*f.every, time.Minute)), Log: log,
 		})
 	}
-	host, _ := os.Hostname()
 	return provisioner.NewAgent(s, cluster, chains, provisioner.AgentConfig{
-		Now: now, Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), Lease: "agent of " + userName(),
+		Now: now, Holder: holder(), Lease: "agent of " + userName(),
 		Every: f.every, Collect: min(5*f.every, 5*time.Minute), TakeOver: takeOver, Log: log,
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,6 +59,12 @@ func (c *chainStore) with(ctx context.Context, use func(s *store.Store) error) e
 	}
 	defer func() { _ = s.Close() }()
 	return use(s)
+}
+
+// holder names this process, and no other, to those who share its store.
+func holder() string {
+	host, _ := os.Hostname()
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6])
 }
 
 // takeOver brings the chains into the store that segue sbatch has spooled.

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -89,12 +86,11 @@ func trainings(ctx context.Context, s *store.Store, srv *server.Server, c config
 		t.Mail.Server = "localhost:25"
 	}
 	now := func() segue.Time { return segue.TimeOf(time.Now()) }
-	host, _ := os.Hostname()
 	cfg := nightly.Config{
 		Cluster: t.Cluster, Nodes: t.Nodes, Schedule: t.Schedule, Zone: zone, Jitter: t.Jitter.Std(), Back: t.Back.Std(), Judge: t.Judge.Std(),
 		Trainer: t.Command, Args: t.Arguments, TrainArgs: t.TrainArguments, Dir: filepath.Join(c.Data, "trainings"), Models: dir,
 		Keep: t.Keep, TimeLimit: t.TimeLimit.Std(), MinFree: int64(t.MinFree),
-		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), Now: now, Log: log,
+		Holder: holder(), Now: now, Log: log,
 		Alert: nightly.Alerts{Webhook: t.Webhook, Relay: t.Mail.Server, From: t.Mail.From, To: t.Mail.To}.Tell,
 		Ended: func(t store.Training) {
 			if t.State != store.TrainingPromoted {

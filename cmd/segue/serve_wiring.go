@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
-	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -34,10 +32,9 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 			c.Models = "" // nobody's home: there are none
 		}
 	}
-	host, _ := os.Hostname()
 	cfg := server.Config{
 		Now:    func() segue.Time { return segue.TimeOf(time.Now()) },
-		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), Version: cli.Version(),
+		Holder: holder(), Version: cli.Version(),
 		User: userName(), Root: os.Geteuid() == 0, Operators: c.Operators, Limits: limitsOf(c), Every: c.Every.Std(),
 		Collect: c.History.Collect.Std(), Account: c.History.Account.Std(), Exists: exists, TakeOver: takeOver, Model: model, Registry: c.Models,
 		Advice: server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},

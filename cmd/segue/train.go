@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -109,8 +108,7 @@ func (f *trainNowFlags) complete(cmd *cobra.Command, s *store.Store) (err error)
 	if f.cfg.Trainer = strings.Fields(f.trainer); len(f.cfg.Trainer) == 0 {
 		return segue.Errorf(segue.Invalid, "--trainer is empty")
 	}
-	host, _ := os.Hostname()
-	f.cfg.Holder = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6])
+	f.cfg.Holder = holder()
 	f.cfg.Now = func() segue.Time { return segue.TimeOf(time.Now()) }
 	f.cfg.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	if f.collect {

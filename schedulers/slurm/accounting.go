@@ -99,12 +99,7 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 	if err != nil {
 		return nil, err
 	}
-	var found []segue.JobID
-	for _, j := range state.Jobs {
-		if t, _, _, _, ok := segue.FindToken(j.Comment); ok && t == token {
-			found = append(found, j.ID)
-		}
-	}
+	found := state.Carrying(token)
 	if len(found) > 0 {
 		return found, nil
 	}

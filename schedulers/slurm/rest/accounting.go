@@ -149,13 +149,9 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 	if err != nil {
 		return nil, err
 	}
-	var found []segue.JobID
-	shown := map[segue.JobID]bool{}
-	for _, j := range state.Jobs {
-		shown[j.ID] = true
-		if t, _, _, _, ok := segue.FindToken(j.Comment); ok && t == token {
-			found = append(found, j.ID)
-		}
+	found, shown := state.Carrying(token), map[segue.JobID]bool{}
+	for i := range state.Jobs {
+		shown[state.Jobs[i].ID] = true
 	}
 	switch {
 	case len(found) > 0:
