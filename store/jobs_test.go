@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -183,27 +182,54 @@ func TestImportKeepsWhatCameBeforeAnError(t *testing.T) {
 	}
 }
 
-func TestTwoImportsAtOnceEndAsOne(t *testing.T) {
+// The first round meets an empty table, the second one that holds every job.
+func TestImportsAtOnceEndAsOne(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range engines(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := fresh(t)
-			const importers, jobs = 4, 3000
-			errs := make([]error, importers)
-			var all sync.WaitGroup
-			for i := range importers {
-				s := open(t, where)
-				all.Go(func() { _, errs[i] = s.ImportJobs(t.Context(), "c", madeUp(jobs)) })
+			const jobs = 3000
+			forwards := madeUp(jobs)
+			importers := map[*Store]iter.Seq2[segue.Job, error]{}
+			for range 2 {
+				importers[open(t, where)], importers[open(t, where)] = forwards, backwards(forwards)
 			}
-			all.Wait()
-			if err := errors.Join(errs...); err != nil {
-				t.Fatal(err)
+			for range 2 {
+				errs := make(chan error, len(importers))
+				start := make(chan struct{})
+				for s, history := range importers {
+					go func() {
+						<-start
+						_, err := s.ImportJobs(t.Context(), "c", history)
+						errs <- err
+					}()
+				}
+				close(start)
+				for range importers {
+					if err := <-errs; err != nil {
+						t.Error(err)
+					}
+				}
 			}
 			if got := len(jobsOf(t, open(t, where), JobQuery{Cluster: "c"})); got != jobs {
 				t.Errorf("%d jobs, want %d", got, jobs)
 			}
 		})
+	}
+}
+
+func backwards(history iter.Seq2[segue.Job, error]) iter.Seq2[segue.Job, error] {
+	var jobs []segue.Job
+	for job := range history {
+		jobs = append(jobs, job)
+	}
+	return func(yield func(segue.Job, error) bool) {
+		for _, job := range slices.Backward(jobs) {
+			if !yield(job, nil) {
+				return
+			}
+		}
 	}
 }
 

@@ -99,18 +99,17 @@ func kindOfPostgres(code string) segue.Kind {
 
 // importJobs copies the jobs by COPY. Those after the latest one that is known (up
 // to the last of them) can only be new and go straight into the table, which is
-// several times as fast as a look at each.
+// several times as fast as a look at each. Whoever else writes jobs of the cluster
+// waits at its row: taking turns at each job they would meet in a deadlock.
 func (e postgresEngine) importJobs(ctx context.Context, s *Store, rows [][]any) (changed int64, err error) {
 	err = e.load(ctx, s, func(l loader) error {
-		changed, err = l.(postgresLoader).importNew(rows)
+		p := l.(postgresLoader)
+		if _, err := p.tx.Exec(ctx, `SELECT id FROM clusters WHERE id = $1`+e.forUpdate(), rows[0][0]); err != nil {
+			return err
+		}
+		changed, err = p.importNew(rows)
 		return err
 	})
-	if e.kindOf(err) == segue.Conflict { // somebody imports the same at once
-		err = e.load(ctx, s, func(l loader) error {
-			changed, err = l.(postgresLoader).mergeJobs(rows)
-			return err
-		})
-	}
 	return changed, err
 }
 
@@ -121,16 +120,18 @@ var byJobs = []string{"jobs_by_start", "jobs_by_shape", "jobs_by_user"}
 // fillJobs imports without those indexes and makes them at the end, all in one
 // transaction: making them takes a fourth of the time of keeping them.
 func (e postgresEngine) fillJobs(ctx context.Context, s *Store, all func(func([][]any) (int64, error)) error) (empty bool, err error) {
+	var full bool
+	if err := s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM jobs)`).Scan(&full); err != nil || full {
+		return false, err
+	}
 	err = e.load(ctx, s, func(l loader) error {
 		p := l.(postgresLoader)
-		full, err := p.anyRow("jobs")
-		if err != nil || full {
-			return err
-		}
+		// Nothing may look at jobs in this transaction before: of two that hold the
+		// lock of a reader, none gets this one.
 		if _, err := p.tx.Exec(ctx, `LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		if full, err = p.anyRow("jobs"); err != nil || full { // somebody was faster
+		if full, err := p.anyRow("jobs"); err != nil || full { // somebody was faster
 			return err
 		}
 		empty = true
