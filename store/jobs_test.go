@@ -221,7 +221,10 @@ func TestImportsAtOnceEndAsOne(t *testing.T) {
 
 func backwards(history iter.Seq2[segue.Job, error]) iter.Seq2[segue.Job, error] {
 	var jobs []segue.Job
-	for job := range history {
+	for job, err := range history {
+		if err != nil {
+			return history
+		}
 		jobs = append(jobs, job)
 	}
 	return func(yield func(segue.Job, error) bool) {
