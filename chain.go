@@ -160,7 +160,8 @@ type Link struct {
 	Chain  string // its ID
 	Number int    // from 1
 	// Attempt counts the submissions of the link, from 1: another follows only
-	// when it is certain that the one before made no job.
+	// when it is certain that the one before made no job, or one that the scheduler
+	// has lost before it started.
 	Attempt int
 	State   LinkState
 	Job     JobID // of the scheduler; zero until it is known
@@ -181,7 +182,9 @@ type Link struct {
 type LinkState uint8
 
 // The states of a link, in the order in which it goes through them; it may skip
-// some. Lost is the end of one whose submission made no job.
+// some. Lost is the end of an attempt of which nothing ever ran: its submission
+// made no job, or the scheduler took the job and lost it while it waited. It is
+// not counted as a link: another attempt at the same one follows.
 const (
 	LinkSubmitting LinkState = iota // recorded, before the scheduler is asked
 	LinkQueued                      // the scheduler has it
@@ -205,13 +208,14 @@ func ParseLinkState(name string) (LinkState, error) {
 func (s LinkState) Final() bool { return s >= LinkEnded }
 
 // MayBecome reports whether a link may go from this state to another one. A
-// running link is queued again when the scheduler requeues it.
+// running link is queued again when the scheduler requeues it. One that has run is
+// never lost, whatever becomes of its job: it counts.
 func (s LinkState) MayBecome(next LinkState) bool {
 	switch s {
 	case LinkSubmitting:
 		return next > LinkSubmitting && next <= LinkLost
 	case LinkQueued:
-		return next == LinkRunning || next == LinkEnded
+		return next == LinkRunning || next == LinkEnded || next == LinkLost
 	case LinkRunning:
 		return next == LinkQueued || next == LinkEnded
 	}

@@ -12,7 +12,8 @@ import (
 
 // Two agents do to a chain whatever they like, on the ground of what they saw at
 // some time. After each of their steps: at most one link waits (besides one that
-// was requeued), no number is left out, and no state went where it may not.
+// was requeued), no number is left out, no state went where it may not, and no link
+// is lost that has run.
 func TestAgentsWithStaleViewsBreakNothing(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range engines(t) {
@@ -100,6 +101,9 @@ func (g *game) check(r *rapid.T) {
 			if p := g.links[i-1]; l.Number != p.Number+1 && (l.Number != p.Number || l.Attempt != p.Attempt+1 || p.State != segue.LinkLost) {
 				r.Fatalf("%s follows %s, which is %s", l.Token(), p.Token(), p.State)
 			}
+		}
+		if i < len(before) && before[i].Restarts > 0 && before[i].State != l.State && l.State == segue.LinkLost {
+			r.Fatalf("%s had run, and is lost", l.Token())
 		}
 		if i < len(before) && before[i].State != l.State && !before[i].State.MayBecome(l.State) {
 			r.Fatalf("%s went from %s to %s", l.Token(), before[i].State, l.State)

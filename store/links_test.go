@@ -109,26 +109,59 @@ func TestNextLinkIsRefused(t *testing.T) {
 	}
 }
 
+// Whether its submission made no job, or one that the scheduler lost while it waited.
 func TestLostLinkIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, fresh := range engines(t) {
+		for _, from := range []segue.LinkState{segue.LinkSubmitting, segue.LinkQueued} {
+			t.Run(name+"/"+from.String(), func(t *testing.T) {
+				t.Parallel()
+				s := open(t, fresh(t))
+				next, err := s.NextLink(t.Context(), create(t, s, "c"), aDecision(t0))
+				if err != nil {
+					t.Fatal(err)
+				}
+				next.State = from
+				if err := s.UpdateLink(t.Context(), segue.LinkSubmitting, next); err != nil {
+					t.Fatal(err)
+				}
+				next.State = segue.LinkLost
+				if err := s.UpdateLink(t.Context(), from, next); err != nil {
+					t.Fatal(err)
+				}
+				again, err := s.NextLink(t.Context(), next, aDecision(t0.Add(time.Minute)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := "segue:c/2.2"; again.Token() != want {
+					t.Errorf("the next attempt is %s, want %s", again.Token(), want)
+				}
+			})
+		}
+	}
+}
+
+// A run that happened counts, whatever became of the job afterwards.
+func TestALinkThatHasRunIsNeverLost(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range engines(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, fresh(t))
-			next, err := s.NextLink(t.Context(), create(t, s, "c"), aDecision(t0))
+			l := create(t, s, "c")
+			l.State, l.Start, l.Restarts = segue.LinkQueued, segue.NoTime, 1
+			if err := s.UpdateLink(t.Context(), segue.LinkRunning, l); err != nil {
+				t.Fatal(err)
+			}
+			lost := l
+			lost.State = segue.LinkLost
+			wantKind(t, s.UpdateLink(t.Context(), segue.LinkQueued, lost), segue.Conflict)
+			got, err := s.LinkByToken(t.Context(), l.Token())
 			if err != nil {
 				t.Fatal(err)
 			}
-			next.State = segue.LinkLost
-			if err := s.UpdateLink(t.Context(), segue.LinkSubmitting, next); err != nil {
-				t.Fatal(err)
-			}
-			again, err := s.NextLink(t.Context(), next, aDecision(t0.Add(time.Minute)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := "segue:c/2.2"; again.Token() != want {
-				t.Errorf("the next attempt is %s, want %s", again.Token(), want)
+			if diff := cmp.Diff(l, got); diff != "" {
+				t.Errorf("the link changed (-before +after):\n%s", diff)
 			}
 		})
 	}

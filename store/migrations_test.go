@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -114,6 +115,57 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 			if want := fmt.Sprintf("version %d, and this program knows up to %d", len(steps), len(migrations)); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %q in it", err, want)
 			}
+		})
+	}
+}
+
+// A store that the program before this one made, in which chains go on: the lost
+// jobs of its links are attempts from now on, and nothing else changes.
+func TestAStoreOfTheSixthStepLearnsOfLostJobs(t *testing.T) {
+	t.Parallel()
+	for name, empty := range empties(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where := empty(t)
+			old := unmigrated(t, where)
+			if err := old.migrate(t.Context(), migrations[:6], slog.New(slog.DiscardHandler)); err != nil {
+				t.Fatal(err)
+			}
+			runs := create(t, old, "runs")
+			waits, err := old.NextLink(t.Context(), create(t, old, "waits"), aDecision(t0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			waits.State, waits.Job = segue.LinkQueued, segue.JobID{Number: 17}
+			if err := old.UpdateLink(t.Context(), segue.LinkSubmitting, waits); err != nil {
+				t.Fatal(err)
+			}
+			lost := waits
+			lost.State = segue.LinkLost
+			wantKind(t, old.UpdateLink(t.Context(), segue.LinkQueued, lost), segue.Conflict)
+			before, err := old.LiveLinks(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			s := open(t, where)
+			after, err := s.LiveLinks(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("the links changed (-before +after):\n%s", diff)
+			}
+			if err := s.UpdateLink(t.Context(), segue.LinkQueued, lost); err != nil {
+				t.Errorf("a job that waited is lost: %v", err)
+			}
+			if again, err := s.NextLink(t.Context(), lost, aDecision(t0.Add(time.Minute))); err != nil || again.Token() != "segue:waits/2.2" {
+				t.Errorf("the next one is %s, %v; want another attempt at the second", again.Token(), err)
+			}
+			if _, err := s.write.ExecContext(t.Context(), `UPDATE links SET state = 'lost' WHERE chain = $1`, runs.Chain); err == nil {
+				t.Error("a link that runs is lost by hand")
+			}
+			wantSound(t, s)
 		})
 	}
 }
