@@ -162,8 +162,9 @@ const settled = time.Minute
 func (j *Job) status(at segue.Time) Status {
 	s := Status{
 		Life: LifeOf(j.State), State: j.State, Submit: j.Submit, Start: j.Start, End: j.EndTime,
-		Reason: j.Reason, ExitCode: j.ExitCode, Signal: j.Signal, Restarts: j.Restarts,
+		Reason: j.Reason, ExitCode: j.ExitCode, Signal: j.Signal, Restarts: j.Restarts, User: j.User,
 	}
+	s.Token, _, _, _, _ = segue.FindToken(j.Comment)
 	mayReturn := j.State == segue.Preempted || j.State == segue.NodeFail || j.State == segue.BootFail
 	if mayReturn && j.Requeueable && (!j.EndTime.Known() || at.Sub(j.EndTime) < settled) {
 		s.Life = Unknown
@@ -191,4 +192,15 @@ type Status struct {
 	ExitCode int
 	Signal   int
 	Restarts int
+	// User and Token are whose job it is and the token that it carries, empty where
+	// the source does not say. A scheduler that has lost a job gives its number to
+	// another one: they tell the two apart.
+	User  string
+	Token string
+}
+
+// HasRun reports whether the job is known to have been started, or to have ended
+// in a way of which a source tells.
+func (s Status) HasRun() bool {
+	return s.Start.Known() || s.State.Ended() || s.State == segue.Running || s.State == segue.Suspended
 }

@@ -225,7 +225,9 @@ func (d *Driver) Status(_ context.Context, ids []segue.JobID) (map[segue.JobID]s
 			continue
 		}
 		state, code := j.ended(j.s.Request.Limit)
-		known[id] = schedulers.Status{Life: schedulers.Ended, State: state, Submit: j.at, Start: j.start, End: j.end, ExitCode: code}
+		known[id] = schedulers.Status{
+			Life: schedulers.Ended, State: state, Submit: j.at, Start: j.start, End: j.end, ExitCode: code, User: j.s.Request.User, Token: j.s.Token,
+		}
 	}
 	return known, nil
 }

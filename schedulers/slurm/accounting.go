@@ -26,7 +26,10 @@ func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobI
 	}
 	// All records of requeued jobs: the last one counts, while without -D the first
 	// may be shown for good.
-	const fields = "JobID,State,Submit,Start,End,ExitCode,Timelimit"
+	fields := "JobID,State,Submit,Start,End,ExitCode,Timelimit,User,Comment"
+	if caps.TokenSearch {
+		fields += ",SubmitLine" // which has the comment where the accounting keeps none
+	}
 	out, err := d.run(ctx, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--format="+fields, "--jobs="+strings.Join(list, ","))
 	if err != nil {
 		return nil, err
@@ -34,12 +37,14 @@ func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobI
 	known := map[segue.JobID]schedulers.Status{}
 	restarts := map[segue.JobID]int{}
 	for line := range strings.Lines(string(out)) {
-		id, s, err := accounted(strings.Split(strings.TrimRight(line, "\n"), "|"))
+		id, s, err := accounted(strings.SplitN(strings.TrimRight(line, "\n"), "|", strings.Count(fields, ",")+1))
 		if err != nil {
 			continue // a banner, or a record that nobody can read: the job stays unknown
 		}
 		if before, ok := known[id]; ok {
-			restarts[id]++
+			if s.Token == before.Token && s.User == before.User { // else a job that was lost, and the one that has its number now
+				restarts[id]++
+			}
 			if s.Submit < before.Submit {
 				continue
 			}
@@ -54,11 +59,11 @@ func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobI
 	return known, nil
 }
 
-// accounted reads a record of sacct.
+// accounted reads a record of sacct: what follows the limit may be missing.
 func accounted(f []string) (segue.JobID, schedulers.Status, error) {
 	var s schedulers.Status
-	if len(f) != 7 {
-		return segue.JobID{}, s, fmt.Errorf("%d fields, want 7", len(f))
+	if len(f) < 7 {
+		return segue.JobID{}, s, fmt.Errorf("%d fields, want at least 7", len(f))
 	}
 	id, err := segue.ParseJobID(f[0])
 	if err != nil {
@@ -83,6 +88,10 @@ func accounted(f []string) (segue.JobID, schedulers.Status, error) {
 		s.End = s.Start.Add(most)
 	}
 	s.Life = schedulers.LifeOf(s.State)
+	if len(f) > 7 {
+		s.User = f[7]
+		s.Token, _, _, _, _ = segue.FindToken(strings.Join(f[8:], "|"))
+	}
 	return id, s, nil
 }
 

@@ -124,3 +124,24 @@ func TestReport61ATimeOutIsToldFromAPreemption(t *testing.T) {
 		}
 	}
 }
+
+// A job that slurmctld has lost leaves its number to the next one. Its record, if it
+// got one, is no earlier run of that.
+func TestTheNumberOfALostJobIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	const (
+		lost  = "12|PENDING|1676370000|Unknown|Unknown|0:0|1-00:00:00|ada||sbatch --comment=segue:abc/2.1 train.sh\n"
+		other = "12|COMPLETED|1676373120|1676373180|1676376000|0:0|1-00:00:00|ben|a|b|sbatch -J x y.sh\n"
+		again = "12|COMPLETED|1676373120|1676373180|1676376000|0:0|1-00:00:00|ada|x segue:abc/2.2|sbatch train.sh\n"
+	)
+	for name, tt := range map[string]struct{ records, wantUser, wantToken string }{
+		"to somebody else":       {lost + other, "ben", ""},
+		"to the next attempt":    {lost + again, "ada", "segue:abc/2.2"},
+		"to nobody":              {lost, "ada", "segue:abc/2.1"},
+		"to somebody else later": {other + lost, "ben", ""},
+	} {
+		if s := statusesOf(t, tt.records, 12)[segue.JobID{Number: 12}]; s.User != tt.wantUser || s.Token != tt.wantToken || s.Restarts != 0 {
+			t.Errorf("%s: job 12 is %+v, want it %s's, with the token %q and never requeued", name, s, tt.wantUser, tt.wantToken)
+		}
+	}
+}

@@ -48,7 +48,9 @@ func (r *accounted) status() schedulers.Status {
 	s := schedulers.Status{
 		State: spelling.JobState(r.State.Current...), Submit: r.Time.Submission.instant(), Start: r.Time.Start.instant(), End: r.Time.End.instant(),
 		Reason: string(r.State.Reason), ExitCode: r.ExitCode.code, Signal: r.ExitCode.signal,
+		User: string(r.User),
 	}
+	s.Token, _, _, _, _ = segue.FindToken(string(r.Comment) + " " + string(r.SubmitLine))
 	if most := r.Time.Limit.minutes(); s.State == segue.Running && s.Start.Known() && most != segue.Unlimited {
 		s.End = s.Start.Add(most)
 	}
@@ -81,7 +83,9 @@ func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobI
 			}
 			s := r.status()
 			if before, ok := known[id]; ok { // it was requeued: the last record counts
-				restarts[id]++
+				if s.Token == before.Token && s.User == before.User { // else a job that was lost, and the one that has its number now
+					restarts[id]++
+				}
 				if s.Submit < before.Submit {
 					continue
 				}

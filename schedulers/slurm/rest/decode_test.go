@@ -126,11 +126,11 @@ func TestEveryVersionSaysTheSame(t *testing.T) {
 			want := map[segue.JobID]schedulers.Status{
 				{Number: 16}: {
 					Life: schedulers.Ended, State: segue.Failed, Submit: noon.Add(-50 * time.Minute), Start: noon.Add(-2000 * time.Second),
-					End: noon.Add(-1900 * time.Second), Reason: "NonZeroExitCode", ExitCode: 3,
+					End: noon.Add(-1900 * time.Second), Reason: "NonZeroExitCode", ExitCode: 3, User: "ada", Token: "segue:abc/1.1",
 				},
 				{Number: 17}: {
 					Life: schedulers.Ended, State: segue.Timeout, Submit: noon.Add(-50 * time.Minute), Start: noon.Add(-1830 * time.Second),
-					End: noon.Add(-30 * time.Second), Reason: "TimeLimit", Signal: 15,
+					End: noon.Add(-30 * time.Second), Reason: "TimeLimit", Signal: 15, User: "eve",
 				},
 			}
 			if diff := cmp.Diff(want, statuses(t, accounting)); diff != "" {
