@@ -2,6 +2,7 @@ package provisioner
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/segue-project/segue"
@@ -11,7 +12,7 @@ import (
 
 // follow brings the links up to date with what the scheduler says of their jobs,
 // and returns them as they are now. What is unknown stays as it was.
-func (c *Chains) follow(ctx context.Context, links []segue.Link, status map[segue.JobID]schedulers.Status) ([]segue.Link, error) {
+func (c *Chains) follow(ctx context.Context, links []segue.Link, status heard) ([]segue.Link, error) {
 	for i := range links {
 		if links[i].State != segue.LinkSubmitting {
 			continue
@@ -25,10 +26,13 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link, status map[segu
 		if was.State != segue.LinkQueued && was.State != segue.LinkRunning {
 			continue
 		}
-		if err := c.letGo(ctx, was, status[was.Job]); err != nil {
+		if err := c.letGo(ctx, was, status.of(was)); err != nil {
 			return nil, err
 		}
-		now := updated(was, status[was.Job], c.cfg.Now())
+		now, err := c.observed(ctx, was, status.of(was))
+		if err != nil {
+			return nil, err
+		}
 		if now == was {
 			continue
 		}
@@ -36,10 +40,8 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link, status map[segu
 			return nil, err
 		}
 		links[i] = now
-		for _, n := range []int{i, i + 1} {
-			if err := c.handedOver(ctx, links, n); err != nil {
-				return nil, err
-			}
+		if err := c.handedOver(ctx, links, now); err != nil {
+			return nil, err
 		}
 	}
 	return links, c.hear(ctx, links)
@@ -48,7 +50,7 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link, status map[segu
 // settle records what is heard of the live links of a chain that is over. One that
 // still waits is of no use where the work is done, or has failed, and is cancelled;
 // of a chain that its user has stopped it is the user's.
-func (c *Chains) settle(ctx context.Context, over segue.ChainState, links []segue.Link, status map[segue.JobID]schedulers.Status) error {
+func (c *Chains) settle(ctx context.Context, over segue.ChainState, links []segue.Link, status heard) error {
 	for i := range links {
 		was := links[i]
 		if was.State == segue.LinkSubmitting {
@@ -57,13 +59,17 @@ func (c *Chains) settle(ctx context.Context, over segue.ChainState, links []segu
 			}
 			continue
 		}
-		if now := updated(was, status[was.Job], c.cfg.Now()); now != was {
+		now, err := c.observed(ctx, was, status.of(was))
+		if err != nil {
+			return err
+		}
+		if now != was {
 			if err := c.store.UpdateLink(ctx, was.State, now); err != nil {
 				return err
 			}
 			was = now
 		}
-		if was.State != segue.LinkQueued || over == segue.ChainStopped || status[was.Job].Life != schedulers.Alive {
+		if was.State != segue.LinkQueued || over == segue.ChainStopped || status.of(was).Life != schedulers.Alive {
 			continue
 		}
 		c.cfg.Log.Info("job is cancelled: its chain is over", "chain", was.Chain, "link", was.Number, "job", was.Job.String(), "state", over.String())
@@ -117,20 +123,34 @@ func (c *Chains) letGo(ctx context.Context, l segue.Link, s schedulers.Status) e
 	return c.cluster.Release(ctx, l.Job)
 }
 
-// handedOver records what became of the hand-over to the link at a place, once
-// it has started and its predecessor has ended.
-func (c *Chains) handedOver(ctx context.Context, links []segue.Link, place int) error {
-	if place < 1 || place >= len(links) {
-		return nil
+// handedOver records what became of the hand-overs to a link that has changed, and
+// from it, of which the later one has started and the earlier one ended. Attempts
+// of which nothing ran do not stand between two links.
+func (c *Chains) handedOver(ctx context.Context, links []segue.Link, changed segue.Link) error {
+	for i, l := range links {
+		before, ok := predecessor(links[:i])
+		if !ok || l != changed && before != changed || before.State != segue.LinkEnded || !before.Start.Known() || !l.Start.Known() {
+			continue
+		}
+		gap := l.Start.Sub(before.End)
+		err := c.store.RecordOutcome(ctx, store.Outcome{
+			Chain: l.Chain, Number: l.Number, At: c.cfg.Now(), Interruption: max(0, gap), Overlap: max(0, -gap),
+		})
+		if err != nil {
+			return err
+		}
 	}
-	before, l := links[place-1], links[place]
-	if before.State != segue.LinkEnded || !before.Start.Known() || !l.Start.Known() {
-		return nil
+	return nil
+}
+
+// predecessor returns the last of the links that were not lost.
+func predecessor(links []segue.Link) (segue.Link, bool) {
+	for _, l := range slices.Backward(links) {
+		if l.State != segue.LinkLost {
+			return l, true
+		}
 	}
-	gap := l.Start.Sub(before.End)
-	return c.store.RecordOutcome(ctx, store.Outcome{
-		Chain: l.Chain, Number: l.Number, At: c.cfg.Now(), Interruption: max(0, gap), Overlap: max(0, -gap),
-	})
+	return segue.Link{}, false
 }
 
 // hear notes which running links say that they are of use.
@@ -163,32 +183,4 @@ func (c *Chains) recover(ctx context.Context, l *segue.Link) error {
 	}
 	c.cfg.Log.Info("submission is recovered", "token", l.Token(), "found", found, "job", job.String())
 	return c.store.UpdateLink(ctx, was, *l)
-}
-
-// updated returns a link by what is known of its job.
-func updated(l segue.Link, s schedulers.Status, now segue.Time) segue.Link {
-	if s.Life == schedulers.Unknown {
-		return l
-	}
-	if s.Submit.Known() && s.Restarts == 0 {
-		l.Submitted = s.Submit
-	}
-	if s.Restarts > l.Restarts {
-		l.Restarts, l.Ready = s.Restarts, segue.NoTime
-	}
-	switch {
-	case s.Life == schedulers.Ended:
-		l.State, l.Ended, l.ExitCode, l.Signal = segue.LinkEnded, s.State, s.ExitCode, s.Signal
-		if s.Start.Known() {
-			l.Start = s.Start
-		}
-		if l.End = s.End; !l.End.Known() {
-			l.End = now // it is gone, and nobody knows since when
-		}
-	case s.State == segue.Pending || s.State == segue.Requeued:
-		l.State, l.Start, l.End = segue.LinkQueued, segue.NoTime, segue.NoTime
-	default:
-		l.State, l.Start, l.End = segue.LinkRunning, s.Start, s.End
-	}
-	return l
 }

@@ -21,6 +21,31 @@ type view struct {
 // latest returns the last attempt at the last link.
 func (v view) latest() segue.Link { return v.links[len(v.links)-1] }
 
+// next returns the number of the link that is to be submitted next, and which
+// attempt at it that is.
+func (v view) next() (number, attempt int) {
+	if last := v.latest(); last.State == segue.LinkLost {
+		return last.Number, last.Attempt + 1
+	}
+	return v.latest().Number + 1, 1
+}
+
+// again says in a sentence why the latest link is tried again; "" where it is not.
+func (v view) again() string {
+	if last := v.latest(); last.State == segue.LinkLost {
+		return Lost(last)
+	}
+	return ""
+}
+
+// Lost says in a sentence what became of a lost attempt at a link.
+func Lost(l segue.Link) string {
+	if l.Job.Number == 0 {
+		return fmt.Sprintf("Attempt %d at link %d made no job.", l.Attempt, l.Number)
+	}
+	return fmt.Sprintf("Job %s, attempt %d at link %d, was lost by the scheduler before it started.", l.Job, l.Attempt, l.Number)
+}
+
 // running returns the latest link that runs, nil where none does.
 func (v view) running() *segue.Link {
 	for i := range slices.Backward(v.links) {
@@ -71,12 +96,12 @@ func exited(l segue.Link) bool {
 // halted returns why an active chain is to pause, by what is heard of its jobs and
 // not yet recorded; nothing if it goes on. Once it is recorded it halts no more, so
 // that a chain can be resumed.
-func (v view) halted(status map[segue.JobID]schedulers.Status) string {
+func (v view) halted(status heard) string {
 	if v.chain.State != segue.ChainActive {
 		return ""
 	}
 	for _, l := range v.links {
-		s := status[l.Job]
+		s := status.of(l)
 		switch {
 		case l.State != segue.LinkQueued && l.State != segue.LinkRunning:
 		case s.Life == schedulers.Alive && s.Reason == neverSatisfied:
@@ -143,7 +168,8 @@ func (v view) failedFast(l segue.Link) bool {
 	return failed && ran < v.chain.Terms.WithDefaults().FastFail
 }
 
-// lostAttempts counts the attempts at the latest link that made no job.
+// lostAttempts counts the attempts at the latest link that made no job, or one that
+// the scheduler has lost.
 func (v view) lostAttempts() int {
 	n := 0
 	for i := len(v.links) - 1; i >= 0 && v.links[i].State == segue.LinkLost; i-- {
@@ -155,7 +181,9 @@ func (v view) lostAttempts() int {
 // backOff returns how long to wait after the latest link before the next is
 // submitted.
 func (v view) backOff() time.Duration {
-	if n := v.lostAttempts(); n > 0 {
+	if n := v.lostAttempts(); n == 1 && v.latest().Job.Number != 0 {
+		return 0 // it was taken, and is no sign of trouble with submissions
+	} else if n > 0 {
 		return lostPause << min(n-1, 6)
 	}
 	if n := v.fastFailures(); n > 0 {
@@ -165,7 +193,7 @@ func (v view) backOff() time.Duration {
 }
 
 // Earliest returns when the next link of a chain may be submitted if the latest one
-// has made no job or failed at once, and false if it has not.
+// has made no job, was lost again or failed at once, and false if it has not.
 func Earliest(chain segue.Chain, links []segue.Link) (segue.Time, bool) {
 	if len(links) == 0 {
 		return segue.NoTime, false
@@ -175,7 +203,7 @@ func Earliest(chain segue.Chain, links []segue.Link) (segue.Time, bool) {
 	return v.latest().End.Add(pause), pause > 0
 }
 
-// lostPause is how long after a submission that made no job another one follows;
+// lostPause is how long after an attempt that made no job another one follows;
 // the pause doubles each time, up to an hour.
 const lostPause = time.Minute
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -101,7 +102,7 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	live, over, err := c.live(ctx, chains)
+	live, owners, err := c.live(ctx, chains)
 	if err != nil || len(chains) == 0 && len(live) == 0 {
 		return err
 	}
@@ -114,14 +115,18 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	if err != nil { // the accounting is down: what the scheduler shows is known all the same
 		all = append(all, fmt.Errorf("observe: %w", err))
 	}
+	told := hearOf(live, owners, status)
+	if err := c.cancelReturned(ctx, state, live); err != nil {
+		all = append(all, err)
+	}
 	links := byChain(live)
 	for _, chain := range chains {
 		own := links[chain.ID]
 		delete(links, chain.ID)
-		if !c.due(chain, own, status) {
+		if !c.due(chain, own, told) {
 			continue
 		}
-		if err := c.step(ctx, chain, state, status); err != nil {
+		if err := c.step(ctx, chain, state, told); err != nil {
 			c.cfg.Log.Warn("chain does not go on", "chain", chain.ID, "error", err)
 			all = append(all, fmt.Errorf("chain %s: %w", chain.ID, err))
 		}
@@ -130,20 +135,20 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 		}
 	}
 	for id, left := range links {
-		all = append(all, c.settle(ctx, over[id], left, status))
+		all = append(all, c.settle(ctx, owners[id].State, left, told))
 	}
 	return errors.Join(all...)
 }
 
 // live returns the live links of the chains that go on, and of those that are over:
-// their last jobs run to their end. over are the states of the latter.
-func (c *Chains) live(ctx context.Context, going []segue.Chain) (links []segue.Link, over map[string]segue.ChainState, err error) {
+// their last jobs run to their end. owners are the chains of the links, by ID.
+func (c *Chains) live(ctx context.Context, going []segue.Chain) (links []segue.Link, owners map[string]segue.Chain, err error) {
 	if links, err = c.store.LiveLinks(ctx); err != nil {
 		return nil, nil, err
 	}
-	own := map[string]segue.ChainState{}
+	own := map[string]segue.Chain{}
 	for _, chain := range going {
-		own[chain.ID] = chain.State
+		own[chain.ID] = chain
 	}
 	foreign := func(l segue.Link) bool { _, mine := own[l.Chain]; return !mine }
 	if slices.ContainsFunc(links, foreign) {
@@ -154,7 +159,7 @@ func (c *Chains) live(ctx context.Context, going []segue.Chain) (links []segue.L
 			return nil, nil, err
 		}
 		for _, chain := range ended {
-			own[chain.ID] = chain.State
+			own[chain.ID] = chain
 		}
 	}
 	return slices.DeleteFunc(links, foreign), own, nil
@@ -162,7 +167,7 @@ func (c *Chains) live(ctx context.Context, going []segue.Chain) (links []segue.L
 
 // due reports whether there may be something to do for a chain: it is time to
 // decide again, or something has happened to one of its live links.
-func (c *Chains) due(chain segue.Chain, live []segue.Link, status map[segue.JobID]schedulers.Status) bool {
+func (c *Chains) due(chain segue.Chain, live []segue.Link, status heard) bool {
 	now := c.cfg.Now()
 	if at, ok := c.next[chain.ID]; !ok || now >= at || len(live) == 0 {
 		return true
@@ -171,12 +176,12 @@ func (c *Chains) due(chain segue.Chain, live []segue.Link, status map[segue.JobI
 		return true
 	}
 	return slices.ContainsFunc(live, func(l segue.Link) bool {
-		return l.State.Final() || l.State == segue.LinkSubmitting || updated(l, status[l.Job], now) != l || mishap(status[l.Job]) || c.isReady(l)
+		return l.State.Final() || l.State == segue.LinkSubmitting || updated(l, status.of(l), now) != l || mishap(status.of(l)) || c.isReady(l)
 	})
 }
 
 // step takes one chain as far as it can go now.
-func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.State, status map[segue.JobID]schedulers.Status) error {
+func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.State, status heard) error {
 	c.next[chain.ID] = c.cfg.Now().Add(c.cfg.DecideEvery)
 	links, err := c.store.Links(ctx, chain.ID)
 	if err != nil {
@@ -190,8 +195,14 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 		}
 		chain.State, chain.Why = segue.ChainPaused, why
 	}
+	before := links[len(links)-1].State
 	if links, err = c.follow(ctx, links, status); err != nil {
 		return err
+	}
+	if last := links[len(links)-1]; last.State == segue.LinkLost && before != segue.LinkLost && chain.State == segue.ChainActive {
+		if paused, err := c.relent(ctx, last); err != nil || paused {
+			return err
+		}
 	}
 	v := view{chain: chain, links: links, now: c.cfg.Now(), exists: c.cfg.Exists}
 	if next, why := v.verdict(); next != chain.State {
@@ -213,13 +224,13 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 		return err
 	}
 	if !decision.Submit {
-		last := v.latest()
 		next := min(decision.SubmitAt, v.now.Add(decision.Remaining))
 		if !decision.Forecast.Empty() { // which changes with the queue
 			next = min(next, c.next[chain.ID])
 		}
 		c.next[chain.ID] = max(v.now+1, next)
-		return c.store.RecordDecision(ctx, store.Recorded{Chain: chain.ID, Number: last.Number + 1, Attempt: 1, Decision: decision})
+		number, attempt := v.next()
+		return c.store.RecordDecision(ctx, store.Recorded{Chain: chain.ID, Number: number, Attempt: attempt, Decision: decision})
 	}
 	// 4. and 5. Record and act: in this order, so that a submission that nobody
 	// remembers cannot be.
@@ -240,6 +251,7 @@ func (c *Chains) decide(ctx context.Context, v view, state schedulers.State) (se
 		}
 		decision = unforeseen(v, q, err)
 	}
+	decision.Reason = strings.TrimSpace(v.again() + " " + decision.Reason)
 	switch lead := v.chain.Terms.MinLead; {
 	case decision.Submit:
 	case q.Remaining <= lead:
@@ -258,7 +270,7 @@ func overdue(v view, q Question) segue.Decision {
 	reason := fmt.Sprintf("Submit now: link %d has ended.", last.Number)
 	switch {
 	case last.State == segue.LinkLost:
-		reason = fmt.Sprintf("Submit now: attempt %d at link %d made no job.", last.Attempt, last.Number)
+		reason = "Submit now. " + v.again()
 	case v.running() != nil && v.chain.Terms.Startup > 0:
 		reason = fmt.Sprintf("Submit now: link %d ends within the %s that the next one needs to start up.", last.Number, v.chain.Terms.Startup)
 	case v.running() != nil:
@@ -301,7 +313,9 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 		return errors.Join(err, c.lose(ctx, link), c.store.SetChainState(ctx, whole.ID, whole.State, segue.ChainPaused,
 			fmt.Sprintf("The scheduler refuses link %d: %v", link.Number, err)))
 	case err != nil:
-		return errors.Join(err, c.lose(ctx, link), c.relent(ctx, link))
+		lost := c.lose(ctx, link)
+		_, relent := c.relent(ctx, link)
+		return errors.Join(err, lost, relent)
 	}
 	was := link.State
 	link.State, link.Job, link.Submitted = segue.LinkQueued, got.Job, c.cfg.Now()
@@ -315,17 +329,17 @@ func (c *Chains) lose(ctx context.Context, link segue.Link) error {
 	return c.store.UpdateLink(ctx, was, link)
 }
 
-// maxLostAttempts is how many submissions of a link may make no job before its
-// chain is paused, and again after it was resumed.
+// maxLostAttempts is how many attempts at a link may make no job, or one that is
+// lost, before its chain is paused, and again after it was resumed.
 const maxLostAttempts = 20
 
-// relent pauses a chain whose submissions make no job again and again.
-func (c *Chains) relent(ctx context.Context, lost segue.Link) error {
+// relent pauses a chain whose attempts at a link come to nothing again and again.
+func (c *Chains) relent(ctx context.Context, lost segue.Link) (paused bool, err error) {
 	if lost.Attempt%maxLostAttempts != 0 {
-		return nil
+		return false, nil
 	}
-	return c.store.SetChainState(ctx, lost.Chain, segue.ChainActive, segue.ChainPaused,
-		fmt.Sprintf("%d submissions of link %d made no job. `segue resume %s` goes on.", lost.Attempt, lost.Number, lost.Chain))
+	return true, c.store.SetChainState(ctx, lost.Chain, segue.ChainActive, segue.ChainPaused,
+		fmt.Sprintf("%d attempts at link %d made no job, or one that was lost. `segue resume %s` goes on.", lost.Attempt, lost.Number, lost.Chain))
 }
 
 // throttle refuses a submission beyond what an hour may see.

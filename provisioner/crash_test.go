@@ -54,6 +54,15 @@ func (f *fragile) FindByToken(ctx context.Context, token string, since segue.Tim
 	return jobs, err
 }
 
+func (f *fragile) Status(ctx context.Context, jobs []segue.JobID) (known map[segue.JobID]schedulers.Status, err error) {
+	err = f.call(func() (err error) { known, err = f.Driver.Status(ctx, jobs); return err })
+	return known, err
+}
+
+func (f *fragile) Cancel(ctx context.Context, job segue.JobID) error {
+	return f.call(func() error { return f.Driver.Cancel(ctx, job) })
+}
+
 func (f *fragile) Signal(context.Context, segue.JobID, syscall.Signal) error { return errKilled }
 
 // A process that is killed before or after any question that it asks the
@@ -123,4 +132,71 @@ func (w *world) processOn(driver schedulers.Driver) *provisioner.Chains {
 		w.t.Fatal(err)
 	}
 	return chains
+}
+
+// The same where the scheduler loses the second link's job, and the first attempt
+// after that: each link runs once, whichever step the process dies at.
+func TestAChainWhoseJobsAreLostSurvivesADeathAtEveryStep(t *testing.T) {
+	t.Parallel()
+	deaths, every := 0, 1
+	if testing.Short() {
+		every = 7
+	}
+	for kill := 1; kill <= 70; kill += every {
+		for _, after := range []bool{false, true} {
+			w := newWorld(t, nil, constantLead(hour))
+			f := &forgetful{Driver: w.driver, forgotten: map[segue.JobID]bool{}, loses: func(token string) bool {
+				return token == "segue:abc/2.1" || token == "segue:abc/2.2"
+			}}
+			w.begin(segue.Terms{MaxLinks: 3})
+			dying := w.processOn(&fragile{Driver: f, kill: kill, after: after})
+			living := w.processOn(f)
+			dead := false
+			for i := 0; w.chain().State == segue.ChainActive && i < 60*48; i++ {
+				w.driver.Advance(w.driver.Now().Add(15 * time.Minute))
+				if !dead {
+					err := dying.RunOnce(t.Context())
+					dead = errors.Is(err, errKilled)
+					if err != nil && !dead && segue.KindOf(err) != segue.Unavailable { // a submission that made no job is told
+						t.Fatal(err)
+					}
+					continue
+				}
+				if err := living.RunOnce(t.Context()); err != nil && segue.KindOf(err) != segue.Unavailable {
+					t.Fatal(err)
+				}
+			}
+			if dead {
+				deaths++
+			}
+			if runs := w.runsOf(f); len(runs) != 3 || runs[1] != 1 || runs[2] != 1 || runs[3] != 1 || w.chain().State != segue.ChainDone {
+				t.Errorf("killed at call %d (after it: %t): %v runs by link, the chain is %s: %v", kill, after, runs, w.chain().State, w.told())
+			}
+		}
+	}
+	if deaths*every < 70 {
+		t.Errorf("%d deaths: the test shows little", deaths)
+	}
+}
+
+// runsOf counts the jobs that have started, by link, as the scheduler has it.
+func (w *world) runsOf(f *forgetful) map[int]int {
+	w.t.Helper()
+	runs := map[int]int{}
+	for _, l := range w.links() {
+		jobs, err := w.driver.FindByToken(w.t.Context(), l.Token(), noon)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		known, err := w.driver.Status(w.t.Context(), jobs)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for id, s := range known {
+			if s.Start.Known() && !f.forgotten[id] {
+				runs[l.Number]++
+			}
+		}
+	}
+	return runs
 }

@@ -288,7 +288,7 @@ func TestReport72SubmissionsThatMakeNoJobPauseTheChain(t *testing.T) {
 		w.driver.Advance(w.driver.Now().Add(time.Minute))
 		_ = w.chains.RunOnce(t.Context()) // which is told of every refusal
 	}
-	want := "20 submissions of link 2 made no job. `segue resume abc` goes on."
+	want := "20 attempts at link 2 made no job, or one that was lost. `segue resume abc` goes on."
 	if c := w.chain(); c.State != segue.ChainPaused || c.Why != want {
 		t.Fatalf("the chain is %s: %s\nwant it paused: %s", c.State, c.Why, want)
 	}

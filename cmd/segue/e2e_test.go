@@ -146,6 +146,12 @@ func (r *rig) submit(name string) string {
 	if out, err := r.command(r.t.Context(), r.segue, "sbatch", "-J", name, script); err != nil || !strings.HasPrefix(out, "Submitted batch job ") {
 		r.t.Fatalf("segue sbatch: %v: %s", err, out)
 	}
+	return r.idOf(name)
+}
+
+// idOf returns the ID of the chain of a name.
+func (r *rig) idOf(name string) string {
+	r.t.Helper()
 	out, err := r.command(r.t.Context(), r.segue, "status", "--json")
 	if err != nil {
 		r.t.Fatalf("segue status: %v", err)

@@ -123,7 +123,9 @@ func statusOf(cmd *cobra.Command, s *store.Store, c segue.Chain, now segue.Time)
 		case segue.LinkSubmitting:
 			line.Queued = "being submitted"
 		}
-		line.Links = l.Number
+		if l.State != segue.LinkLost { // else another attempt follows
+			line.Links = l.Number
+		}
 	}
 	if c.State != segue.ChainActive || line.Queued != "" {
 		return line, nil
@@ -187,6 +189,11 @@ func showChain(cmd *cobra.Command, s *store.Store, name string, asJSON bool, now
 		}
 	}
 	t.Render()
+	for i := range links {
+		if l := &links[i]; l.State == segue.LinkLost {
+			fmt.Fprintln(out, provisioner.Lost(*l))
+		}
+	}
 	return nil
 }
 
@@ -232,7 +239,7 @@ func delayed(chain segue.Chain, links []segue.Link, now segue.Time) string {
 	if !ok || at <= now || chain.State != segue.ChainActive {
 		return ""
 	}
-	return fmt.Sprintf("The next link is submitted at %s at the earliest, because the one before failed fast or made no job.", clock(at))
+	return fmt.Sprintf("The next link is submitted at %s at the earliest, because the one before failed fast, made no job or was lost.", clock(at))
 }
 
 // sentences joins those that are not empty.
@@ -259,6 +266,9 @@ func jobOf(l *segue.Link) string {
 }
 
 func linkState(l *segue.Link) string {
+	if l.State == segue.LinkLost && l.Job.Number == 0 {
+		return "made no job"
+	}
 	if l.State != segue.LinkEnded {
 		return l.State.String()
 	}
@@ -321,7 +331,11 @@ func tellWhy(cmd *cobra.Command, s *store.Store, name string, n int) error {
 	}
 	for _, r := range decisions {
 		d := r.Decision
-		fmt.Fprintf(out, "%s, about link %d, by %s", clock(d.At), r.Number, d.Policy)
+		fmt.Fprintf(out, "%s, about link %d", clock(d.At), r.Number)
+		if r.Attempt > 1 {
+			fmt.Fprintf(out, ", attempt %d", r.Attempt)
+		}
+		fmt.Fprintf(out, ", by %s", d.Policy)
 		if d.Model != "" {
 			fmt.Fprintf(out, " of model %s", d.Model)
 		}
