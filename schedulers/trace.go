@@ -53,7 +53,7 @@ func (c *Cluster) Trace(ctx context.Context, id segue.JobID, token string, since
 	if err != nil {
 		return FateOpen, segue.JobID{}, fmt.Errorf("trace %s: %w", token, err)
 	}
-	if s, ok := accounted[id]; ok && (unseen == nil || s.Token == token) && s.HasRun() {
+	if s, ok := accounted[id]; ok && s.Token == token && s.HasRun() {
 		return FateThere, id, nil
 	}
 	return FateLost, segue.JobID{}, nil

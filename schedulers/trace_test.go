@@ -36,6 +36,7 @@ func TestTheFateOfAJobThatIsGone(t *testing.T) {
 		"nor its number, where tokens are not kept":                         {unknown: true, findErr: down, want: schedulers.FateLost},
 		"its number is another's, where tokens are not kept":                {unknown: true, findErr: down, accounted: []schedulers.Status{another}, want: schedulers.FateLost},
 		"the accounting still calls it pending":                             {accounted: []schedulers.Status{never}, want: schedulers.FateLost},
+		"its number is another's, and its own record waits for ever":        {accounted: []schedulers.Status{another}, want: schedulers.FateLost},
 		"the scheduler shows it":                                            {shown: true, want: schedulers.FateThere},
 		"the scheduler shows it, and the accounting is down":                {shown: true, findErr: down, want: schedulers.FateThere},
 		"the accounting knows that it ran":                                  {accounted: []schedulers.Status{ran}, want: schedulers.FateThere},
