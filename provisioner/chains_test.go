@@ -61,7 +61,7 @@ func newWorld(t *testing.T, jobs []simulator.Job, decider provisioner.Decider) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "segue.db"), store.Config{}); err != nil {
+	if w.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "segue.db"), store.Config{Volatile: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })
