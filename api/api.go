@@ -50,6 +50,7 @@ type API struct {
 	cfg      Config
 	limits   atomic.Pointer[inForce]
 	metrics  *metrics
+	late     lateAnswers
 	huma     huma.API
 	handler  http.Handler
 }

@@ -197,6 +197,31 @@ func TestARequestThatIsWorkedOnIsNotBegunAgain(t *testing.T) {
 	}
 }
 
+// The store is gone when a write has been made, so that its answer cannot be kept:
+// whoever asks again gets it all the same, once the store is back.
+func TestAnAnswerThatTheStoreMissedIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse()
+	a := h.serve(t, Limits{})
+	pause := call{secret: adaWrites, what: "POST /v1/chains/ada1/pause", header: []string{"Idempotency-Key: k1"}}
+	h.deaf = segue.Errorf(segue.Unavailable, "no answer")
+	first := pause.answers(t, a)
+	if first.Code != 200 {
+		t.Fatalf("status is %d, want 200: %s", first.Code, first.Body)
+	}
+	if w := pause.answers(t, a); w.Code != 503 {
+		t.Errorf("while the store is gone %d, want 503: %s", w.Code, w.Body)
+	}
+	h.deaf = nil
+	again := pause.answers(t, a)
+	if again.Code != 200 || again.Body.String() != first.Body.String() || again.Header().Get("Idempotency-Replayed") != "true" {
+		t.Errorf("when it is back %d %s, want the first answer: %s", again.Code, again.Body, first.Body)
+	}
+	if len(h.audit) != 1 {
+		t.Errorf("%d lines of the audit log, want 1", len(h.audit))
+	}
+}
+
 // One request is worked on and takes its time: the next ones are shed, until it is
 // done.
 func TestTooManyRequestsAreShedUntilThereIsRoom(t *testing.T) {

@@ -33,6 +33,7 @@ type house struct {
 	answers map[string]Answer
 	checks  []Check
 	broken  error // of every service but the tokens
+	deaf    error // of who keeps answers
 	feed    *Feed
 	ids     int
 }
@@ -234,7 +235,7 @@ func (b auditBook) Lines(_ context.Context, _ segue.Time, _ string, limit int) (
 
 type answerBook struct{ h *house }
 
-func (b answerBook) Claim(_ context.Context, a Answer) (Answer, bool, error) {
+func (b answerBook) Claim(_ context.Context, a Answer, _ time.Duration) (Answer, bool, error) {
 	b.h.mu.Lock()
 	defer b.h.mu.Unlock()
 	known, ok := b.h.answers[a.Owner+a.Key]
@@ -247,13 +248,18 @@ func (b answerBook) Claim(_ context.Context, a Answer) (Answer, bool, error) {
 func (b answerBook) Keep(_ context.Context, a Answer) error {
 	b.h.mu.Lock()
 	defer b.h.mu.Unlock()
-	b.h.answers[a.Owner+a.Key] = a
-	return nil
+	if b.h.deaf == nil {
+		b.h.answers[a.Owner+a.Key] = a
+	}
+	return b.h.deaf
 }
 
 func (b answerBook) Drop(_ context.Context, owner, key string) error {
 	b.h.mu.Lock()
 	defer b.h.mu.Unlock()
+	if b.h.deaf != nil {
+		return b.h.deaf
+	}
 	delete(b.h.answers, owner+key)
 	return nil
 }

@@ -104,7 +104,7 @@ func (a *API) bound(next http.Handler) http.Handler {
 		switch {
 		case r.URL.Path == eventsPath:
 			places, most, what = limits.streams, 0, "streams of events"
-		case strings.HasPrefix(r.URL.Path, "/v1/histories/") && strings.HasSuffix(r.URL.Path, "/import"):
+		case isImport(r):
 			places, most, size, what = limits.imports, limits.ImportTime, limits.Import, "imports"
 		}
 		leave, ok := places.enter()
@@ -129,6 +129,11 @@ func (a *API) bound(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isImport reports whether a request brings a history.
+func isImport(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/v1/histories/") && strings.HasSuffix(r.URL.Path, "/import")
 }
 
 // deadline keeps a client that reads or writes no more from holding its place. lift

@@ -114,8 +114,9 @@ type Auditor interface {
 type Answers interface {
 	// Claim keeps a place for an answer, and reports whether the caller is the one to
 	// work it out; otherwise known is what there is, with status 0 while somebody
-	// works it out.
-	Claim(ctx context.Context, a Answer) (known Answer, mine bool, err error)
+	// works it out. One that nobody has given within a span is given up: whoever was
+	// to give it is gone.
+	Claim(ctx context.Context, a Answer, within time.Duration) (known Answer, mine bool, err error)
 	Keep(ctx context.Context, a Answer) error
 	Drop(ctx context.Context, owner, key string) error
 }

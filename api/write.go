@@ -2,10 +2,7 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -52,69 +49,6 @@ func addWrite[I, O any](a *API, scope Scope, op huma.Operation, do func(context.
 	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity)
 	op.Middlewares = append(op.Middlewares, a.once, a.audited)
 	add(a, scope, op, do)
-}
-
-// once answers a write that was answered before with the same answer.
-func (a *API) once(ctx huma.Context, next func(huma.Context)) {
-	r, w := humago.Unwrap(ctx)
-	key := r.Header.Get(keyHeader)
-	if key == "" {
-		next(ctx)
-		return
-	}
-	caller, _ := callerOf(r.Context())
-	claim := Answer{Owner: caller.User, Key: key, Fingerprint: fingerprint(r)}
-	known, mine, err := a.services.Answers.Claim(r.Context(), claim)
-	switch {
-	case len(key) > 200:
-		sorts[segue.Invalid].problem(keyHeader + ": want at most 200 characters").write(w)
-	case err != nil:
-		a.told(ctx.Operation().OperationID, err).write(w)
-	case !mine:
-		replay(w, known, claim.Fingerprint)
-	default:
-		rec := &recorder{ResponseWriter: w, keep: maxAnswer}
-		next(humago.NewContext(ctx.Operation(), r, rec))
-		a.settle(r.Context(), claim, rec)
-	}
-}
-
-// settle keeps the answer, unless the server failed: then the write may be tried
-// again.
-func (a *API) settle(ctx context.Context, claim Answer, rec *recorder) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
-	defer cancel()
-	var err error
-	if rec.code() >= http.StatusInternalServerError {
-		err = a.services.Answers.Drop(ctx, claim.Owner, claim.Key)
-	} else {
-		claim.Status, claim.Kind, claim.Body = rec.code(), rec.Header().Get("Content-Type"), rec.body.Bytes()
-		err = a.services.Answers.Keep(ctx, claim)
-	}
-	if err != nil {
-		a.cfg.Log.Warn("answer is not kept", "error", err)
-	}
-}
-
-func replay(w http.ResponseWriter, known Answer, fingerprint string) {
-	switch {
-	case known.Fingerprint != fingerprint:
-		sorts[segue.Invalid].problem("this " + keyHeader + " was used for another request").write(w)
-	case known.Status == 0:
-		sorts[segue.Conflict].problem("a request with this " + keyHeader + " is being worked on").write(w)
-	default:
-		w.Header().Set("Content-Type", known.Kind)
-		w.Header().Set("Idempotency-Replayed", "true")
-		w.WriteHeader(known.Status)
-		_, _ = w.Write(known.Body)
-	}
-}
-
-// fingerprint tells requests apart by what they ask for. Of a body only its length
-// counts: it may be a history of gigabytes.
-func fingerprint(r *http.Request) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", r.Method, r.URL.RequestURI(), r.ContentLength))
-	return hex.EncodeToString(sum[:])
 }
 
 // audited notes a write in the audit log before it is made, and afterwards how it

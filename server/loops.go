@@ -14,7 +14,7 @@ import (
 	"github.com/segue-project/segue/store"
 )
 
-// stateFresh is how long one look at the queue serves everybody.
+// stateFresh is how long one look at the queue serves everybody at most: four rounds.
 const stateFresh = 10 * time.Second
 
 // leaseRounds is for how many rounds a leader is trusted to live.

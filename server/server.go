@@ -115,9 +115,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 	srv := &Server{cfg: cfg, store: s, feed: api.NewFeed(), peers: newPeers(cfg)}
 	if cfg.Driver != nil {
 		var err error
-		srv.cluster, err = schedulers.New(cfg.Driver, schedulers.Config{
-			Now: cfg.Now, Fresh: stateFresh, Pause: min(cfg.Every, 10*time.Second), Log: cfg.Log,
-		})
+		srv.cluster, err = schedulers.New(cfg.Driver, patienceOf(cfg))
 		if err != nil {
 			return nil, err
 		}
@@ -152,6 +150,15 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 	}
 	srv.handler = divide(srv.dashboard.pages, srv.api)
 	return srv, nil
+}
+
+// patienceOf says how patient a server is with its scheduler. Confirmations that a
+// job is gone are as far apart as a look at the queue serves: otherwise several
+// would come from one look, and a job that was submitted after it would count as
+// gone.
+func patienceOf(cfg Config) schedulers.Config {
+	fresh := min(stateFresh, 4*cfg.Every)
+	return schedulers.Config{Now: cfg.Now, Fresh: fresh, Pause: fresh, Log: cfg.Log}
 }
 
 // newID returns a name that nobody has, which sorts by time.

@@ -153,12 +153,8 @@ func (a auditor) Lines(ctx context.Context, before segue.Time, beforeID string, 
 	return out, err
 }
 
-// answersKept is how long an answer to a write is kept, and answerGivenUp how long
-// one is waited for that a server may have died over.
-const (
-	answersKept   = 24 * time.Hour
-	answerGivenUp = 2 * time.Hour
-)
+// answersKept is how long an answer to a write is kept.
+const answersKept = 24 * time.Hour
 
 // answers are answers to writes in a store.
 type answers struct {
@@ -166,9 +162,9 @@ type answers struct {
 	now   func() segue.Time
 }
 
-func (a answers) Claim(ctx context.Context, c api.Answer) (api.Answer, bool, error) {
+func (a answers) Claim(ctx context.Context, c api.Answer, within time.Duration) (api.Answer, bool, error) {
 	now := a.now()
-	known, mine, err := a.store.ClaimAnswer(ctx, a.kept(c, now), now.Add(-answersKept), now.Add(-answerGivenUp))
+	known, mine, err := a.store.ClaimAnswer(ctx, a.kept(c, now), now.Add(-answersKept), now.Add(-within))
 	return api.Answer{
 		Owner: known.Owner, Key: known.Key, Fingerprint: known.Fingerprint, Status: known.Status, Kind: known.Kind, Body: known.Body,
 	}, mine, err

@@ -212,3 +212,15 @@ func (p *replica) leads() bool { return strings.Contains(p.get("/metrics"), "\ns
 
 // chains returns how many chains the server shows.
 func (p *replica) chains() int { return strings.Count(p.get("/v1/chains"), `"id"`) }
+
+// However often a server looks, no two confirmations that a job is gone come from
+// one look at the queue, which may be from before the job was submitted.
+func TestEveryConfirmationHasALookOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, every := range []time.Duration{time.Millisecond, time.Second, 3 * time.Second, time.Minute} {
+		cfg := patienceOf(Config{Every: every})
+		if cfg.Fresh <= 0 || cfg.Fresh > 10*time.Second || cfg.Pause < cfg.Fresh {
+			t.Errorf("a round every %s: a look serves for %s, and confirmations are %s apart; want them no closer", every, cfg.Fresh, cfg.Pause)
+		}
+	}
+}

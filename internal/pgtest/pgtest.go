@@ -192,6 +192,70 @@ func (p *Server) Stop() error {
 	return err
 }
 
+// Kill ends every process of the server by SIGKILL, as a machine that loses its
+// power would: none of them writes another byte. Run starts it again where Keep is
+// set.
+func (p *Server) Kill() error {
+	if p.process == nil {
+		return errors.New("there is no server")
+	}
+	text, err := os.ReadFile(filepath.Join(p.dir, "data", "postmaster.pid"))
+	if err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	postmaster, err := strconv.Atoi(strings.TrimSpace(first))
+	if err != nil {
+		return fmt.Errorf("postmaster.pid: %w", err)
+	}
+	// Stopped first, so that it starts none while the others are killed.
+	if err := syscall.Kill(postmaster, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	all := []int{postmaster}
+	for _, pid := range processes() {
+		if parent, _ := stateOf(pid); parent == postmaster {
+			all = append(all, pid)
+		}
+	}
+	for _, pid := range all {
+		err = errors.Join(err, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for _, pid := range all {
+		for _, state := stateOf(pid); state != "" && state != "Z"; _, state = stateOf(pid) {
+			<-again.C // it holds the shared memory until it is gone
+		}
+	}
+	return errors.Join(err, p.Stop())
+}
+
+// processes are the numbers of all processes of the machine.
+func processes() []int {
+	entries, _ := os.ReadDir("/proc")
+	var all []int
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// stateOf returns the parent of a process and its state: "Z" for one that has ended
+// and that nobody has asked about yet, "" for none.
+func stateOf(pid int) (parent int, state string) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, ""
+	}
+	name := strings.LastIndexByte(string(text), ')') // of the program, which may hold spaces
+	fields := strings.Fields(string(text[name+1:]))
+	parent, _ = strconv.Atoi(fields[1])
+	return parent, fields[0]
+}
+
 // Admin is a connection of its administrator.
 func (p *Server) Admin() *sql.DB { return p.admin }
 
