@@ -1,7 +1,9 @@
 package predictor
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -11,7 +13,8 @@ import (
 // MonteCarloConfig sets up a MonteCarlo; the zero value works.
 type MonteCarloConfig struct {
 	Replicas int // simulations per forecast; default 24
-	// ArrivalHorizon is how far later arrivals are simulated; default 12 hours.
+	// ArrivalHorizon is for how long after a submission later ones are simulated;
+	// default 12 hours.
 	ArrivalHorizon time.Duration
 	// ArrivalDays is from how many past days they are drawn; default 14.
 	ArrivalDays int
@@ -33,7 +36,8 @@ func (c MonteCarloConfig) withDefaults() MonteCarloConfig {
 
 // MonteCarlo forecasts by many simulations. In each, every job's run time is
 // drawn from what is known of such jobs, given its elapsed time, and the
-// arrivals are those of a past day at the same time of day, run times included.
+// arrivals are those from a past day on, at the same time of day, run times
+// included; where they reach the present they begin again at that day.
 type MonteCarlo struct {
 	cfg   MonteCarloConfig
 	sim   *simulator.Forward
@@ -86,13 +90,20 @@ func (m *MonteCarlo) Later(now *Present, req segue.Request, delays []time.Durati
 	}
 	rng := rand.New(rand.NewPCG(m.cfg.Seed, uint64(now.Snapshot.At)))
 	m.prepare(now)
+	var last time.Duration
+	if len(delays) > 0 {
+		last = delays[len(delays)-1]
+	}
 	waits := make([][]time.Duration, len(delays))
 	for i := range waits {
 		waits[i] = make([]time.Duration, m.cfg.Replicas)
 	}
 	once := make([]time.Duration, len(delays))
 	for r := range m.cfg.Replicas {
-		future := simulator.Future{Runs: m.drawRuns(rng), Arrivals: m.drawArrivals(now, rng), Horizon: waitHorizon}
+		future := simulator.Future{
+			Runs: m.drawRuns(rng), Arrivals: m.drawArrivals(now, last+m.cfg.ArrivalHorizon, rng),
+			ArrivalHorizon: m.cfg.ArrivalHorizon, Horizon: waitHorizon,
+		}
 		if err := m.sim.Waits(req, future, delays, once); err != nil {
 			return nil, err
 		}
@@ -140,15 +151,22 @@ func (m *MonteCarlo) drawRuns(rng *rand.Rand) []time.Duration {
 	return m.runs
 }
 
-// drawArrivals returns the jobs of a past day, moved to now. Those that have not
-// ended yet are taken with their limits; the owner's are left out: they come as
-// they are decided, not as they came.
-func (m *MonteCarlo) drawArrivals(now *Present, rng *rand.Rand) []simulator.Job {
+// drawArrivals returns the jobs from a past day on, moved to now, for so long.
+// Those that have not ended yet are taken with their limits; the owner's are left
+// out: they come as they are decided, not as they came.
+func (m *MonteCarlo) drawArrivals(now *Present, length time.Duration, rng *rand.Rand) []simulator.Job {
 	m.batch = m.batch[:0]
-	at, h := now.Snapshot.At, now.History
-	shift := time.Duration(1+rng.IntN(m.cfg.ArrivalDays)) * 24 * time.Hour
-	from := at.Add(-shift)
-	to := min(from.Add(m.cfg.ArrivalHorizon), at)
+	days := time.Duration(1+rng.IntN(m.cfg.ArrivalDays)) * 24 * time.Hour
+	for shift := days; length > 0; shift, length = shift+days, length-days {
+		m.arriveAgain(now, now.Snapshot.At.Add(-days), min(length, days), shift)
+	}
+	slices.SortStableFunc(m.batch, func(a, b simulator.Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	return m.batch
+}
+
+// arriveAgain adds the jobs of a span of the past, shifted.
+func (m *MonteCarlo) arriveAgain(now *Present, from segue.Time, length, shift time.Duration) {
+	h, to := now.History, from.Add(length)
 	for _, i := range h.submittedFrom(from) {
 		e := h.ends.at(int(i))
 		if e.Submit >= to {
@@ -163,7 +181,6 @@ func (m *MonteCarlo) drawArrivals(now *Present, rng *rand.Rand) []simulator.Job 
 			m.arrive(now, q.Submit.Add(shift), q.Limit, q.Limit, int32(q.Nodes), q.User)
 		}
 	}
-	return m.batch
 }
 
 // arrive adds an arrival, cut to the nodes in service.

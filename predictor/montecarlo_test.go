@@ -57,7 +57,8 @@ func TestMonteCarloConvergesToTheDistributionOfTheRunTimes(t *testing.T) {
 }
 
 // Every day at noon a job comes that takes the only node for ten hours. Whoever
-// asks at eleven for four hours is before it; whoever asks at one is behind it.
+// asks at eleven for four hours is before it; whoever asks at one is behind it,
+// weeks ahead too.
 func TestMonteCarloKnowsWhenOthersCome(t *testing.T) {
 	t.Parallel()
 	h := &predictor.History{}
@@ -67,14 +68,17 @@ func TestMonteCarloKnowsWhenOthersCome(t *testing.T) {
 	}
 	now := predictor.Present{History: h, Owner: "asker", Snapshot: segue.Snapshot{At: at(20*day + 11*hour), Nodes: 1}}
 	m := monteCarlo(t, clusterOf(1, simulator.EASY), predictor.MonteCarloConfig{})
-	later, err := m.Later(&now, request(1), []time.Duration{0, 2 * hour, 12 * hour})
+	later, err := m.Later(&now, request(1), []time.Duration{0, 2 * hour, 12 * hour, 26 * hour, 16*day + 2*hour, 16*day + 12*hour})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []struct {
 		at   time.Duration
 		wait time.Duration
-	}{{11 * hour, 0}, {13 * hour, 9 * hour}, {23 * hour, 0}} {
+	}{
+		{11 * hour, 0}, {13 * hour, 9 * hour}, {23 * hour, 0},
+		{day + 13*hour, 9 * hour}, {16*day + 13*hour, 9 * hour}, {16*day + 23*hour, 0},
+	} {
 		if later[i].At != at(20*day+want.at) {
 			t.Errorf("forecast %d is for %s", i, later[i].At)
 		}

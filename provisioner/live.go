@@ -79,21 +79,11 @@ func (l *Live) Later(ctx context.Context, state schedulers.State, request segue.
 	if err != nil {
 		return nil, err
 	}
-	forecaster, err := predictor.NewMonteCarlo(cluster, FarAhead(l.cfg.Monte, delays))
+	forecaster, err := predictor.NewMonteCarlo(cluster, l.cfg.Monte)
 	if err != nil {
 		return nil, err
 	}
 	return forecaster.Later(&now, request, delays)
-}
-
-// FarAhead returns a configuration whose simulated arrivals go on for half a day
-// after the last of the delays: without others that come, a late submission would
-// seem to start at once.
-func FarAhead(monte predictor.MonteCarloConfig, delays []time.Duration) predictor.MonteCarloConfig {
-	for _, d := range delays {
-		monte.ArrivalHorizon = max(monte.ArrivalHorizon, d+12*time.Hour)
-	}
-	return monte
 }
 
 // present returns what is known at a state to whoever submits a request, which it

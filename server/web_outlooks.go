@@ -150,7 +150,7 @@ func (o *outlooks) lookBack(ctx context.Context) (looked, error) {
 		r.GPUsPerNode = 0 // a history knows whole nodes
 		monte, err := predictor.NewMonteCarlo(
 			simulator.Config{Pools: []simulator.Pool{{Name: "nodes", Nodes: nodes}}, Backfill: simulator.EASY},
-			provisioner.FarAhead(predictor.MonteCarloConfig{Replicas: a.cfg.Replicas, Seed: 1}, delays))
+			predictor.MonteCarloConfig{Replicas: a.cfg.Replicas, Seed: 1})
 		if err != nil {
 			return nil, err
 		}

@@ -170,8 +170,11 @@ type Future struct {
 	// numbers; nil means to its limit. A running job whose time is already over
 	// ends at once.
 	Runs []time.Duration
-	// Arrivals are later submissions, in any order.
+	// Arrivals are later submissions, by time.
 	Arrivals []Job
+	// ArrivalHorizon is for how long after a request's own submission others arrive;
+	// 0 means that all do.
+	ArrivalHorizon time.Duration
 	// Horizon bounds the wait.
 	Horizon time.Duration
 }
@@ -192,11 +195,7 @@ func (f *Forward) Waits(req segue.Request, future Future, delays, waits []time.D
 	if future.Runs != nil {
 		f.setRuns(future.Runs)
 	}
-	for i := range future.Arrivals {
-		if _, err := s.Submit(future.Arrivals[i]); err != nil {
-			return err
-		}
-	}
+	arrivals := future.Arrivals
 	now := segue.Time(s.now)
 	q := segue.QueuedJob{Request: req}
 	fits := req.Nodes <= int(s.pools[0].total)
@@ -206,6 +205,12 @@ func (f *Forward) Waits(req segue.Request, future Future, delays, waits []time.D
 			continue
 		}
 		at := now.Add(delay)
+		for len(arrivals) > 0 && (future.ArrivalHorizon == 0 || arrivals[0].Submit < at.Add(future.ArrivalHorizon)) {
+			if _, err := s.Submit(arrivals[0]); err != nil {
+				return err
+			}
+			arrivals = arrivals[1:]
+		}
 		s.AdvanceTo(at)
 		probe := s
 		if i < len(delays)-1 {
