@@ -76,8 +76,12 @@ func TestMonteCarloKnowsWhenOthersCome(t *testing.T) {
 		at   time.Duration
 		wait time.Duration
 	}{
-		{11 * hour, 0}, {13 * hour, 9 * hour}, {23 * hour, 0},
-		{day + 13*hour, 9 * hour}, {16*day + 13*hour, 9 * hour}, {16*day + 23*hour, 0},
+		{11 * hour, 0},
+		{13 * hour, 9 * hour},
+		{23 * hour, 0},
+		{day + 13*hour, 9 * hour},
+		{16*day + 13*hour, 9 * hour},
+		{16*day + 23*hour, 0},
 	} {
 		if later[i].At != at(20*day+want.at) {
 			t.Errorf("forecast %d is for %s", i, later[i].At)

@@ -99,7 +99,7 @@ func (f *promoteFlags) run(cmd *cobra.Command) error {
 		return segue.Errorf(segue.Conflict, "--challenger: model %s is the champion already", id)
 	}
 	// 2. Judge them on the stretch.
-	if err := f.stretch(&cfg); err != nil {
+	if err := f.stretch(cmd.ErrOrStderr(), &cfg); err != nil {
 		return err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "starts judged", 0)
@@ -172,7 +172,7 @@ func (f *promoteFlags) enter(registry *models.Registry, period evaluation.Period
 }
 
 // stretch reads the history up to the end of the period.
-func (f *promoteFlags) stretch(cfg *trainer.ContestConfig) error {
+func (f *promoteFlags) stretch(w io.Writer, cfg *trainer.ContestConfig) error {
 	var err error
 	if cfg.Pairs, err = pairsOf(f.pairs, f.pairTime); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (f *promoteFlags) stretch(cfg *trainer.ContestConfig) error {
 	if err != nil {
 		return err
 	}
-	cfg.Replays, _, err = replaysOf(f.history, cluster, !f.plainOnly, cfg.Period.To)
+	cfg.Replays, _, err = replaysOf(w, f.history, cluster, !f.plainOnly, cfg.Period.To)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,7 +71,7 @@ minute count as none.`,
 }
 
 func (f *recordedFlags) run(cmd *cobra.Command) error {
-	cfg, err := f.config()
+	cfg, err := f.config(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -101,8 +102,9 @@ func (f *recordedFlags) run(cmd *cobra.Command) error {
 }
 
 // config reads the flags and the history. Submissions from the history's
-// beginning on are asked about: trees learn from the earlier ones.
-func (f *recordedFlags) config() (trainer.RecordedConfig, error) {
+// beginning on are asked about: trees learn from the earlier ones. What is wrong
+// with records is said on w.
+func (f *recordedFlags) config(w io.Writer) (trainer.RecordedConfig, error) {
 	var cfg trainer.RecordedConfig
 	var err error
 	if f.testFrom, err = cli.Instant("test-from", f.from); err != nil {
@@ -127,7 +129,7 @@ func (f *recordedFlags) config() (trainer.RecordedConfig, error) {
 	if cfg.Cluster, err = f.scheduler.Config(); err != nil {
 		return cfg, err
 	}
-	h, err := f.history.Load()
+	h, err := f.history.LoadAloud(w)
 	if err != nil {
 		return cfg, err
 	}

@@ -36,7 +36,7 @@ func (f *trainFlags) shard(cmd *cobra.Command, which string) error {
 	if f.out == "" {
 		return segue.Errorf(segue.Invalid, "--out is missing: name the file of the shard")
 	}
-	cfg, _, err := f.config()
+	cfg, _, err := f.config(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

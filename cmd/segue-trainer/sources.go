@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -42,10 +43,10 @@ const mostLoad = 0.95
 // replays appends the replays of what was known of a history at the instant
 // until, each on its shares of the nodes, and returns the number of its jobs and
 // which shares it left out.
-func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator.Config, until segue.Time) (jobs int64, notes []string, err error) {
+func (s source) replays(w io.Writer, list *[]trainer.Replay, f *trainFlags, cluster simulator.Config, until segue.Time) (jobs int64, notes []string, err error) {
 	cluster.Pools = []simulator.Pool{cluster.Pools[0]}
 	cluster.Pools[0].Nodes = s.nodes
-	replays, known, err := replaysOf(cli.History{Path: s.path, Format: f.history.Format, Zone: f.history.Zone}, cluster, !f.plainOnly, until)
+	replays, known, err := replaysOf(w, cli.History{Path: s.path, Format: f.history.Format, Zone: f.history.Zone}, cluster, !f.plainOnly, until)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -72,8 +73,9 @@ func (s source) replays(list *[]trainer.Replay, f *trainFlags, cluster simulator
 
 // replaysOf reads a history as it was known at the instant until, and returns its
 // replays, the plain one and with faithful another, with the number of its jobs.
-func replaysOf(history cli.History, cluster simulator.Config, faithful bool, until segue.Time) (replays []trainer.Replay, jobs int, err error) {
-	h, err := history.Load()
+// It says on w if records were left out.
+func replaysOf(w io.Writer, history cli.History, cluster simulator.Config, faithful bool, until segue.Time) (replays []trainer.Replay, jobs int, err error) {
+	h, err := history.LoadAloud(w)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -101,7 +101,7 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if err := f.admit(); err != nil {
 		return err
 	}
-	cfg, m, err := f.config()
+	cfg, m, err := f.config(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (f *trainFlags) admit() error {
 }
 
 // config reads the flags and the history.
-func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
+func (f *trainFlags) config(w io.Writer) (learning.Config, models.Manifest, error) {
 	var cfg learning.Config
 	var m models.Manifest
 	until, err := cli.Instant("until", f.until)
@@ -197,7 +197,7 @@ func (f *trainFlags) config() (learning.Config, models.Manifest, error) {
 	}
 	var replays []trainer.Replay
 	for i, source := range sources {
-		jobs, notes, err := source.replays(&replays, f, cluster, until)
+		jobs, notes, err := source.replays(w, &replays, f, cluster, until)
 		if err != nil {
 			return cfg, m, err
 		}
