@@ -189,7 +189,12 @@ func linkViewOf(l segue.Link, before map[string]reports.Handover, now segue.Time
 			view.Before = "none"
 		}
 	}
-	if l.State == segue.LinkEnded {
+	switch {
+	case l.State == segue.LinkLost && l.Job.Number == 0:
+		view.How = "made no job"
+	case l.State == segue.LinkLost:
+		view.How = "by the scheduler before it started"
+	case l.State == segue.LinkEnded:
 		view.How = l.Ended.String()
 		if l.ExitCode != 0 || l.Signal != 0 {
 			view.How += fmt.Sprintf(", exit code %d, signal %d", l.ExitCode, l.Signal)
@@ -213,11 +218,21 @@ func summary(links []segue.Link, handovers []reports.Handover) string {
 			overlap -= length
 		}
 	}
-	if len(links) == 0 {
+	lost := 0 // attempts of which nothing ran, which are no links
+	for _, l := range links {
+		if l.State == segue.LinkLost {
+			lost++
+		}
+	}
+	if len(links) == lost {
 		return "It has no links yet."
 	}
-	return fmt.Sprintf("%s; between them %s of gaps in %s and %s of overlap in %s.",
-		count(len(links), "link"), span(gap), count(gaps, "place"), span(overlap), count(overlaps, "place"))
+	text := fmt.Sprintf("%s; between them %s of gaps in %s and %s of overlap in %s.",
+		count(len(links)-lost, "link"), span(gap), count(gaps, "place"), span(overlap), count(overlaps, "place"))
+	if lost > 0 {
+		text += fmt.Sprintf(" %s came to nothing.", count(lost, "more attempt"))
+	}
+	return text
 }
 
 func viewOf(r Recorded) decisionView {

@@ -108,6 +108,26 @@ func TestPagesOfAHalfKnownChain(t *testing.T) {
 	}
 }
 
+// An attempt of which nothing ran is shown, with what became of it, and is no link.
+func TestLostAttemptsAreNoLinks(t *testing.T) {
+	t.Parallel()
+	h := fullHouse("trainer")
+	lost := segue.Link{Chain: "c00", Number: 2, Attempt: 1, State: segue.LinkLost, Job: segue.JobID{Number: 77}, Planned: t0, Submitted: t0, Start: segue.NoTime, End: t0, Ready: segue.NoTime}
+	none := lost
+	none.Attempt, none.Job = 2, segue.JobID{}
+	ran := lost
+	ran.Attempt, ran.State, ran.Start, ran.Job = 3, segue.LinkRunning, t0, segue.JobID{Number: 78}
+	h.links = []segue.Link{lost, none, ran}
+	page := login(t, h.serve(t), operates).get("/chains/c00").Body.String()
+	for _, want := range []string{
+		"1 link; between them", "2 more attempts came to nothing.", "lost</span> by the scheduler before it started</td><td>77</td>", "lost</span> made no job</td>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}
+
 func TestHostileNamesAreText(t *testing.T) {
 	t.Parallel()
 	b := login(t, fullHouse(hostile).serve(t), operates)
