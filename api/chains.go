@@ -54,8 +54,8 @@ type ChainAnswer struct {
 // LinkAnswer is one job of a chain.
 type LinkAnswer struct {
 	Number    int     `json:"number"`
-	Attempt   int     `json:"attempt"`
-	State     string  `json:"state" enum:"submitting,queued,running,ended,lost"`
+	Attempt   int     `json:"attempt" doc:"From 1. Another one follows an attempt that was lost."`
+	State     string  `json:"state" enum:"submitting,queued,running,ended,lost" doc:"Lost is an attempt of which nothing ran: its submission made no job, or the scheduler took the job and lost it before it started. It is not counted as a link."`
 	Job       string  `json:"job,omitempty" doc:"Of the scheduler; missing until it is known."`
 	Planned   *string `json:"planned" format:"date-time"`
 	Submitted *string `json:"submitted" format:"date-time"`
