@@ -21,6 +21,10 @@ type MonteCarloConfig struct {
 	Seed        uint64
 }
 
+// mostReplicas bounds a forecast: more tell nothing more about its quantiles, and
+// their waits, at each of the delays, are kept until it is made.
+const mostReplicas = 100_000
+
 func (c MonteCarloConfig) withDefaults() MonteCarloConfig {
 	if c.Replicas == 0 {
 		c.Replicas = 24
@@ -58,9 +62,9 @@ type draw struct {
 // NewMonteCarlo returns the forecaster "monte-carlo".
 func NewMonteCarlo(cluster simulator.Config, cfg MonteCarloConfig) (*MonteCarlo, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Replicas < 1 || cfg.ArrivalHorizon < 0 || cfg.ArrivalDays < 1 {
-		return nil, segue.Errorf(segue.Invalid, "Monte Carlo config: %d replicas, arrivals over %s from %d days; want at least 1, 0 and 1",
-			cfg.Replicas, cfg.ArrivalHorizon, cfg.ArrivalDays)
+	if cfg.Replicas < 1 || cfg.Replicas > mostReplicas || cfg.ArrivalHorizon < 0 || cfg.ArrivalDays < 1 {
+		return nil, segue.Errorf(segue.Invalid, "Monte Carlo config: %d replicas (want 1 to %d), arrivals over %s (want 0 or more) from %d days (want 1 or more)",
+			cfg.Replicas, mostReplicas, cfg.ArrivalHorizon, cfg.ArrivalDays)
 	}
 	sim, err := simulator.NewForward(cluster)
 	if err != nil {

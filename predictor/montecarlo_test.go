@@ -141,6 +141,7 @@ func TestMonteCarloRefuses(t *testing.T) {
 	for name, cfg := range map[string]predictor.MonteCarloConfig{
 		"fewer than no replicas":   {Replicas: -1},
 		"a horizon in the past":    {ArrivalHorizon: -hour},
+		"more than can be kept":    {Replicas: 1_000_000_000},
 		"arrivals of days to come": {ArrivalDays: -1},
 	} {
 		if _, err := predictor.NewMonteCarlo(clusterOf(1, simulator.EASY), cfg); segue.KindOf(err) != segue.Invalid {

@@ -159,7 +159,7 @@ func TestCollectRefuses(t *testing.T) {
 		},
 		"no replicas": {
 			change: func(s *Setup) { s.MonteCarlo.Replicas = -1 },
-			want:   "Monte Carlo config: -1 replicas, arrivals over 24h0m0s from 4 days; want at least 1, 0 and 1",
+			want:   "Monte Carlo config: -1 replicas (want 1 to 100000), arrivals over 24h0m0s (want 0 or more) from 4 days (want 1 or more)",
 		},
 		"a start before the history": {
 			starts: []segue.Time{midnight(0)},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -96,7 +97,9 @@ func (f *adviseFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	now := predictor.RecordedAt(h.Jobs, at, f.scheduler.Nodes)
-	now.Owner = f.user
+	if now.Owner = f.user; f.user != "" && !slices.ContainsFunc(h.Jobs, func(j segue.Job) bool { return j.User == f.user && j.Submit <= at }) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "segue: --user %q: no job of the history by then is theirs, so nothing is known of them\n", f.user)
+	}
 	d, err := f.advise(cmd.Context(), by, h.Jobs, now, q)
 	if err != nil {
 		return err
