@@ -26,7 +26,7 @@ type forgetful struct {
 	others []schedulers.Job
 	// loses says which submissions are lost as soon as they are taken.
 	loses func(token string) bool
-	// remembers is false where there is no accounting, and too much time has passed.
+	// forgetsAll says that there is no accounting, and that too much time has passed.
 	forgetsAll bool
 }
 
@@ -47,7 +47,7 @@ func (f *forgetful) Submit(ctx context.Context, s schedulers.Submission) (schedu
 // lose has a job never run, and nothing known of it.
 func (f *forgetful) lose(ctx context.Context, job segue.JobID) error {
 	f.forgotten[job] = true
-	return f.Driver.Cancel(ctx, job)
+	return f.Cancel(ctx, job)
 }
 
 func (f *forgetful) State(ctx context.Context) (schedulers.State, error) {

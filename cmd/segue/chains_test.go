@@ -195,3 +195,33 @@ func TestAChainThatBacksOffSaysUntilWhen(t *testing.T) {
 		t.Errorf("when the time has come it says %q", got)
 	}
 }
+
+// A job that the scheduler lost is an attempt, and no link.
+func TestALostAttemptIsTold(t *testing.T) {
+	t.Parallel()
+	c := queued("train")
+	where := storeOf(t, c)
+	s, err := store.Open(t.Context(), where, store.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := c.Link
+	lost.State, lost.End = segue.LinkLost, 70
+	if err := s.UpdateLink(t.Context(), segue.LinkQueued, lost); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.NextLink(t.Context(), lost, segue.Decision{At: 80, Policy: "reactive", Submit: true, SubmitAt: 80, Reason: "Submit now."}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		"status": "Job 4711, attempt 1 at link 1, was lost by the scheduler before it started.\n",
+		"why":    ", about link 1, attempt 2, by reactive:\n  Submit now.\n",
+	} {
+		if out, complaint, code := segueSays(command, "train", "--store", where); code != cli.ExitOK || !strings.Contains(out, want) {
+			t.Errorf("segue %s exits with %d, want %q in\n%s%s", command, code, want, out, complaint)
+		}
+	}
+}
