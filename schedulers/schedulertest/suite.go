@@ -151,6 +151,12 @@ func runsAndEnds(t *testing.T, h Harness, caps schedulers.Capabilities) {
 	if err != nil || len(found) != 1 || found[0] != id {
 		t.Errorf("the token finds %v, %v; want job %s", found, err, id)
 	}
+	if caps.Accounting { // which tells the job from another one of its number
+		h.until(t, "a record of the accounting with the token", func() bool {
+			known, err := h.Driver.Status(t.Context(), []segue.JobID{id})
+			return err == nil && known[id].Token == "segue:suite/1.1" && known[id].User == j.User
+		})
+	}
 	if caps.TokenSearch {
 		found, err := h.Driver.FindByToken(t.Context(), "segue:suite/1.10", since.Add(-time.Minute))
 		if err != nil || len(found) != 0 {
