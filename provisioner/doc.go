@@ -9,5 +9,6 @@
 // rule may.
 //
 // The package reads no clock and starts no goroutine: whoever calls does. Start
-// reading at chains.go, then chain_view.go, which has the rules, and advise.go.
+// reading at chains.go, then chain_view.go, which has the rules, chain_jobs.go, which
+// tells what became of a link's job, and advise.go.
 package provisioner
