@@ -10,6 +10,9 @@ import (
 	_ "time/tzdata" // a static binary on a bare machine has no zone files
 )
 
+// trainedOn is the default of training.back.
+const trainedOn = Duration(180 * 24 * time.Hour)
+
 // wrong is a value that makes no sense.
 type wrong struct {
 	path []string
@@ -53,6 +56,13 @@ func (c *Config) check() []wrong {
 	}
 	if c.Every != 0 && c.Every.Std() < time.Second {
 		refuse("every", "found %s: want at least 1s", c.Every)
+	}
+	used := c.Training.Back
+	if used == 0 {
+		used = trainedOn
+	}
+	if c.Retention.Jobs > 0 && c.Training.Schedule != "" && Duration(c.Retention.Jobs) < used {
+		refuse("retention.jobs", "found %s: want no less than what is trained on, which is %s (training.back)", c.Retention.Jobs, used)
 	}
 	c.Training.check(refuse)
 	slices.SortFunc(all, func(a, b wrong) int { return slices.Compare(a.path, b.path) })

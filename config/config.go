@@ -24,8 +24,9 @@ type Config struct {
 	Models string `yaml:"models,omitempty"`
 	// Every is the time between two rounds of the server that submits. Another one
 	// takes over within four of them; default 3s.
-	Every   Duration `yaml:"every,omitempty"`
-	History History  `yaml:"history,omitempty"`
+	Every     Duration  `yaml:"every,omitempty"`
+	History   History   `yaml:"history,omitempty"`
+	Retention Retention `yaml:"retention,omitempty"`
 	// Operators are users who may do everything on the socket, beside root and the
 	// server's own. They may change while the server works.
 	Operators []string `yaml:"operators,omitempty"`
@@ -64,6 +65,21 @@ type History struct {
 	// 5m. Account is the time between two questions to the accounting; default 1h.
 	Collect Duration `yaml:"collect,omitempty"`
 	Account Duration `yaml:"account,omitempty"`
+}
+
+// Retention says how long things are kept in the store.
+type Retention struct {
+	// Jobs of a history, counted back from its latest one; default 1825d. Snapshots of
+	// the queue; default 180d.
+	Jobs      Keep `yaml:"jobs,omitempty"`
+	Snapshots Keep `yaml:"snapshots,omitempty"`
+	// Decisions to wait; default 90d. Those that led to a submission stay with their
+	// chain.
+	Decisions Keep `yaml:"decisions,omitempty"`
+	// Chains that are over, with all that belongs to them; default 730d.
+	Chains Keep `yaml:"chains,omitempty"`
+	// Audit is the audit log; default 730d.
+	Audit Keep `yaml:"audit,omitempty"`
 }
 
 // Limits bound what requests may take.

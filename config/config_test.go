@@ -27,6 +27,7 @@ cluster:
 model: default
 every: 2s
 history: {collect: 10m, account: 1h30m}
+retention: {jobs: 400d, audit: forever}
 operators: [ada, bob]
 limits:
   body: 512KiB
@@ -55,6 +56,7 @@ func TestAFileIsRead(t *testing.T) {
 		Cluster: Cluster{Scheduler: "slurm", Environment: map[string]string{"SLURM_CONF": "/etc/slurm/slurm.conf"}},
 		Model:   "default", Every: Duration(2 * time.Second),
 		History:   History{Collect: Duration(10 * time.Minute), Account: Duration(90 * time.Minute)},
+		Retention: Retention{Jobs: Keep(400 * 24 * time.Hour), Audit: Forever},
 		Operators: []string{"ada", "bob"}, Limits: Limits{Body: 512 << 10, Import: 8 << 30, Concurrent: 64},
 		Advice: Advice{Duration(5 * time.Second), Duration(time.Minute), 200},
 		Training: Training{
@@ -98,6 +100,11 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 				"c.yaml:2:28: advice.stale: found 5s: want no less than fresh, which is 1m",
 				`c.yaml:1:12: log_level: found "loud": want one of debug, info, warn, error`,
 			},
+		},
+		"a span to keep": {"retention: {audit: always}\n", []string{`c.yaml:1:20: found "always": want a span of more than 0 with its unit: 3s, 10m, 36h or 7d, or forever`}},
+		"less kept than trained on": {
+			"retention: {jobs: 90d}\ntraining: {schedule: '@daily'}\n",
+			[]string{"c.yaml:1:19: retention.jobs: found 2160h: want no less than what is trained on, which is 4320h (training.back)"},
 		},
 		"a schedule":  {"training: {schedule: at night}\n", []string{`c.yaml:1:22: training.schedule: found "at night": want five fields as in crontab(5), such as 30 2 * * *, or @daily`}},
 		"a time zone": {"training: {time_zone: Zürich}\n", []string{`c.yaml:1:23: training.time_zone: found "Zürich": want a name such as Europe/Zurich`}},

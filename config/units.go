@@ -49,6 +49,40 @@ func (d Duration) String() string {
 	return s
 }
 
+// Keep is how long something is kept: a span with its unit, or forever.
+type Keep time.Duration
+
+// Forever is longer than any span.
+const Forever Keep = -1
+
+// UnmarshalYAML reads a span, or forever.
+func (k *Keep) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode && n.Value == "forever" {
+		*k = Forever
+		return nil
+	}
+	var d Duration
+	if err := d.UnmarshalYAML(n); err != nil {
+		return fmt.Errorf("%w, or forever", err)
+	}
+	*k = Keep(d)
+	return nil
+}
+
+// MarshalYAML writes it as it is read.
+func (k Keep) MarshalYAML() (any, error) { return k.String(), nil }
+
+// Std returns the span, less than 0 for forever.
+func (k Keep) Std() time.Duration { return time.Duration(k) }
+
+// String returns it as it is read.
+func (k Keep) String() string {
+	if k < 0 {
+		return "forever"
+	}
+	return Duration(k).String()
+}
+
 // Size is a number of bytes with its unit: 512KiB, 1MiB, 4GiB.
 type Size int64
 

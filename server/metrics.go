@@ -21,7 +21,10 @@ func (s *Server) gauges(version string) []prometheus.Collector {
 			links: prometheus.NewDesc("segue_live_links", "Links that wait or run, by state.", []string{"state"}, nil),
 			up:    prometheus.NewDesc("segue_store_up", "Whether the store answers.", nil, nil), at: segue.NoTime,
 		},
-		s.advisor.computed, s.advisor.computing,
+		s.advisor.computed, s.advisor.computing, s.keeper.removed, s.keeper.size,
+	}
+	if s.mender != nil {
+		all = append(all, s.mender.missing, s.mender.filled)
 	}
 	if s.loops != nil {
 		all = append(all, s.loops.rounds, s.loops.failed, prometheus.NewGaugeFunc(prometheus.GaugeOpts{

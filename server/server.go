@@ -44,6 +44,10 @@ type Config struct {
 	Every time.Duration
 	// Collect and Account are as in provisioner.AgentConfig.
 	Collect, Account time.Duration
+	// Retention says how long things are kept: zero fields are the defaults (5 years of
+	// jobs, 180 days of snapshots, 90 days of decisions to wait, 2 years of chains that
+	// are over and of the audit log), negative ones for ever.
+	Retention store.Retention
 	// Exists, ReadyFile and TakeOver are as in provisioner.ChainsConfig and
 	// provisioner.AgentConfig. Exists is required with a Driver.
 	Exists    func(path string) bool
@@ -98,7 +102,9 @@ type Server struct {
 	feed    *api.Feed
 	advisor *advisor
 	models  *catalogue
-	loops   *loops // nil without a scheduler
+	loops   *loops  // nil without a scheduler
+	mender  *mender // nil without an accounting
+	keeper  *keeper
 	peers   *peers
 	health  *health
 	// dashboard shows all of it to people.
@@ -112,7 +118,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	srv := &Server{cfg: cfg, store: s, feed: api.NewFeed(), peers: newPeers(cfg)}
+	srv := &Server{cfg: cfg, store: s, feed: api.NewFeed(), peers: newPeers(cfg), keeper: newKeeper(s, cfg)}
 	if cfg.Driver != nil {
 		var err error
 		srv.cluster, err = schedulers.New(cfg.Driver, patienceOf(cfg))
@@ -131,6 +137,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 			return nil, err
 		}
 		srv.loops = loops
+		srv.mender = newMender(s, srv.cluster, loops, cfg)
 	}
 	srv.health = &health{store: s, cluster: srv.cluster, loops: srv.loops, now: cfg.Now, log: cfg.Log}
 	registry.MustRegister(srv.gauges(cfg.Version)...)
@@ -210,23 +217,14 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 
 // background are the loops of a server.
 func (s *Server) background() []func(context.Context) {
-	all := []func(context.Context){s.advisor.run, s.watch, s.housekeeping, s.dashboard.outlooks.run}
+	all := []func(context.Context){s.advisor.run, s.watch, s.keeper.run, s.dashboard.outlooks.run}
 	if s.loops != nil {
 		all = append(all, s.loops.run)
 	}
-	return all
-}
-
-// housekeeping forgets answers to writes that nobody may ask for any more.
-func (s *Server) housekeeping(ctx context.Context) {
-	for {
-		if err := s.store.ForgetAnswers(ctx, s.cfg.Now().Add(-answersKept)); err != nil && ctx.Err() == nil {
-			s.cfg.Log.Warn("old answers are not forgotten", "error", err)
-		}
-		if schedulers.Sleep(ctx, time.Hour) != nil {
-			return
-		}
+	if s.mender != nil {
+		all = append(all, s.mender.run)
 	}
+	return all
 }
 
 // Reload changes what can be changed while the server works.

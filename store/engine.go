@@ -45,6 +45,10 @@ type engine interface {
 	// analyze is a statement that lets the engine look at the jobs, so that it
 	// chooses indexes well from now on; "" for none.
 	analyze() string
+	// size is a query of how many bytes the database takes.
+	size() string
+	// compact gives back to the disk what was removed, if it is much.
+	compact(ctx context.Context, s *Store) error
 }
 
 // loader appends rows to tables.

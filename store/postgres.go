@@ -48,6 +48,10 @@ func (postgresEngine) forUpdate() string      { return " FOR UPDATE" }
 func (postgresEngine) forShare() string       { return " FOR SHARE" }
 func (postgresEngine) batch() int             { return 50_000 }
 func (postgresEngine) analyze() string        { return `ANALYZE jobs` }
+func (postgresEngine) size() string           { return `SELECT pg_database_size(current_database())` }
+
+// compact is what autovacuum does by itself.
+func (postgresEngine) compact(context.Context, *Store) error { return nil }
 
 // identify is for migrations to find out: a database has room for the tables of
 // others.

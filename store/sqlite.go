@@ -102,6 +102,7 @@ func (e sqliteEngine) open(journal string) (*sql.DB, error) {
 		"_txlock":       {"immediate"},
 		"_busy_timeout": {strconv.FormatInt(e.patience.Milliseconds(), 10)},
 		"_journal_mode": {journal},
+		"_auto_vacuum":  {"INCREMENTAL"}, // of a new file; for others see compact
 		"_synchronous":  {"FULL"},
 		"_foreign_keys": {"1"},
 		"_dqs":          {"0"},

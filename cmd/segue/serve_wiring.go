@@ -18,6 +18,7 @@ import (
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/schedulers/slurm"
 	"github.com/segue-project/segue/server"
+	"github.com/segue-project/segue/store"
 )
 
 // serverConfig returns what a configuration means for a server.
@@ -37,6 +38,10 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 		Holder: holder(), Version: cli.Version(),
 		User: userName(), Root: os.Geteuid() == 0, Operators: c.Operators, Limits: limitsOf(c), Every: c.Every.Std(),
 		Collect: c.History.Collect.Std(), Account: c.History.Account.Std(), Exists: exists, TakeOver: takeOver, Model: model, Registry: c.Models,
+		Retention: store.Retention{
+			Jobs: c.Retention.Jobs.Std(), Snapshots: c.Retention.Snapshots.Std(), Decisions: c.Retention.Decisions.Std(),
+			Chains: c.Retention.Chains.Std(), Audit: c.Retention.Audit.Std(),
+		},
 		Advice: server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},
 		Log:    log,
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"syscall"
 	"testing"
@@ -29,8 +30,8 @@ func BenchmarkTakeOver(b *testing.B) {
 			leader := s.start("a", freeAddress(b))
 			s.until("one leads", leader.leads)
 			var most time.Duration
-			for b.Loop() {
-				follower := s.start("b", freeAddress(b))
+			for i := 0; b.Loop(); i++ {
+				follower := s.start(fmt.Sprint("b", i), freeAddress(b))
 				pause(b.Context(), time.Duration(rand.Int64N(int64(9*time.Second)))) // anywhere between two renewals
 				from := time.Now()
 				end(leader)
