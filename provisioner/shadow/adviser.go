@@ -1,0 +1,108 @@
+package shadow
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy/networks"
+	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/provisioner"
+)
+
+// absent are the jobs that are not there when the work is continued another way.
+type absent map[segue.JobID]bool
+
+// absentIn returns the successor and the later jobs of its line, which would have
+// come after it: those that had not started before the predecessor.
+func absentIn(history []segue.Job, h Handover) absent {
+	a, set := &history[h.Before], absent{}
+	for i := range history {
+		j := &history[i]
+		if i != h.Before && lineOf(j) == lineOf(a) && !(j.Start.Known() && j.Start <= a.Start) {
+			set[j.ID] = true
+		}
+	}
+	return set
+}
+
+// adviser asks for advice at ascending instants of the history.
+type adviser struct {
+	Config
+	walk *predictor.Walk
+	now  predictor.Present
+
+	// What speaks against the model, by what was known at the last midnight.
+	doubt   string
+	doubted segue.Time
+}
+
+func newAdviser(cfg Config) (*adviser, error) {
+	walk, err := predictor.NewWalk(cfg.History, cfg.Cluster.Pools[0].Nodes)
+	if err != nil {
+		return nil, err
+	}
+	return &adviser{Config: cfg, walk: walk, doubted: segue.NoTime}, nil
+}
+
+// advise says whether the successor is to be submitted at the instant at, by what
+// had been recorded before: of the predecessor its limit, and not when it ended.
+func (a *adviser) advise(ctx context.Context, at segue.Time, h Handover, absent absent) (segue.Decision, error) {
+	before, after := &a.History[h.Before], &a.History[h.After]
+	a.now.History = a.walk.To(at, &a.now.Snapshot)
+	a.now.Owner = after.User
+	gone := func(q segue.QueuedJob) bool { return absent[q.ID] }
+	a.now.Snapshot.Running = slices.DeleteFunc(a.now.Snapshot.Running, gone)
+	a.now.Snapshot.Pending = slices.DeleteFunc(a.now.Snapshot.Pending, gone)
+	remaining := max(before.Start.Add(before.Limit).Sub(at), 0)
+	if before.End < at {
+		remaining = 0
+	}
+	q := provisioner.Question{
+		Request:   requestOf(after, a.Cluster.Pools[0].Nodes),
+		Remaining: remaining, Prefer: a.Prefer, MaxLead: a.MaxLead,
+		Step: max(remaining, time.Hour), // what later moments would cost is not asked
+	}
+	if a.By == nil {
+		return provisioner.Advise(a.now, a.Cluster, a.Monte, q)
+	}
+	by, err := a.model(ctx, at, after.User)
+	if err != nil {
+		return segue.Decision{}, err
+	}
+	return provisioner.AdviseBy(by, a.now, a.Cluster, a.Monte, q)
+}
+
+// requestOf returns what the successor asks for, cut to the nodes that there are.
+func requestOf(j *segue.Job, nodes int) segue.Request {
+	limit := j.Limit
+	if limit <= 0 {
+		limit = segue.Unlimited
+	}
+	return segue.Request{
+		Shape: segue.Shape{Nodes: min(int(max(j.Nodes, 1)), nodes), Limit: limit},
+		User:  j.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS,
+	}
+}
+
+// model returns the model as it is asked at an instant. Whether its forecasts are
+// to be trusted is looked at every midnight (UTC).
+func (a *adviser) model(ctx context.Context, at segue.Time, user string) (provisioner.Trained, error) {
+	by := *a.By
+	network, err := by.Model.Policy(by.Policy)
+	if err != nil {
+		return by, err
+	}
+	if network != nil && network.Spec.Kind == networks.Transformer {
+		by.History = predictor.RecordedWindow(a.History, at, a.Cluster.Pools[0].Nodes, user)
+	}
+	if midnight := segue.TimeOf(at.Std().Truncate(24 * time.Hour)); midnight != a.doubted {
+		if a.doubt, err = provisioner.Doubt(ctx, by, a.History, midnight, a.Cluster, a.Monte); err != nil {
+			return by, err
+		}
+		a.doubted = midnight
+	}
+	by.Doubt = a.doubt
+	return by, nil
+}

@@ -1,0 +1,326 @@
+package shadow
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/outcomes"
+	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/provisioner"
+	"github.com/segue-project/segue/simulator"
+)
+
+// Config says what to judge. History, World, From, Until and Cluster are required.
+type Config struct {
+	History []segue.Job
+	World   World
+	// From and Until bound the ends of the predecessors.
+	From, Until segue.Time
+	Rule        Rule
+	// Cluster is what the advice believes, as for provisioner.Advise, By the trained
+	// model that gives it, nil for a planner.
+	Cluster simulator.Config
+	By      *provisioner.Trained
+	Monte   predictor.MonteCarloConfig
+	Prefer  segue.Preference // default balanced
+	MaxLead time.Duration    // never submit earlier than this before the end; 0 is no cap
+	// Every is how often advice is asked for while a predecessor runs, and the
+	// distance of the submissions among which the oracle chooses; default 30 minutes.
+	// Where advice names an earlier instant, it is asked for then.
+	Every time.Duration
+	// Advised, when not nil, is told of all advice. Progress is told how many
+	// hand-overs are judged.
+	Advised  func(h Handover, d segue.Decision)
+	Progress func(done, total int)
+}
+
+func (c Config) withDefaults() Config {
+	if c.Prefer == 0 {
+		c.Prefer = segue.Balanced
+	}
+	if c.Every == 0 {
+		c.Every = outcomes.DefaultStep
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case len(c.Cluster.Pools) != 1 || len(c.World.Cluster.Pools) != 1:
+		return segue.Errorf(segue.Invalid, "the cluster has %d pools and its world %d, want 1", len(c.Cluster.Pools), len(c.World.Cluster.Pools))
+	case c.Until <= c.From:
+		return segue.Errorf(segue.Invalid, "the period ends at %s, which is not after its beginning at %s", c.Until, c.From)
+	case c.Every < time.Minute:
+		return segue.Errorf(segue.Invalid, "advice every %s, want at least a minute", c.Every)
+	case c.MaxLead < 0:
+		return segue.Errorf(segue.Invalid, "the longest lead is %s, want 0 (no cap) or more", c.MaxLead)
+	}
+	return nil
+}
+
+// Way is a way of continuing a job.
+type Way int
+
+// The ways that are compared. Recorded is what the history says of the user's own;
+// User is the same submission in the world, in which all others are measured.
+const (
+	Recorded Way = iota
+	User
+	Segue
+	// Shifted is Segue's, moved by what the world was wrong about the user's own
+	// submission: what is to be expected beside Recorded if the world errs alike at
+	// both. It starts no earlier than it is submitted.
+	Shifted
+	AfterAny // submit when the predecessor ends
+	// FixedLead submits the same time before every end, the one that turned out
+	// cheapest: better than anybody could have known beforehand.
+	FixedLead
+	Oracle // the cheapest submission that was tried
+	Ways   // how many there are
+)
+
+// String returns the stable name of the way.
+func (w Way) String() string {
+	return [...]string{"user-recorded", "user", "segue", "segue-shifted", "afterany", "fixed-lead", "oracle"}[w]
+}
+
+// Judged is a hand-over and what each way came to.
+type Judged struct {
+	Handover
+	// Submit and Start are, by way, when the successor is submitted, or for a
+	// dependent one when its wait began, and when it starts.
+	Submit, Start [Ways]segue.Time
+	// Decision is the advice by which Segue submits; nil where it submits because
+	// the predecessor has ended. Asked is how often advice was asked for.
+	Decision *segue.Decision
+	Asked    int
+	// Forecast is what was forecast at the user's own submission; empty where that
+	// came before the predecessor ran, or the successor was held back by its user.
+	Forecast segue.Forecast
+
+	tried []segue.Time // starts, of submissions Every, 2 Every, ... before the end
+}
+
+// Outcome returns the start minus the end of the predecessor: positive is an
+// interruption, negative an overlap.
+func (j *Judged) Outcome(history []segue.Job, w Way) time.Duration {
+	return j.Start[w].Sub(history[j.Before].End)
+}
+
+// Result is what was found and what it came to.
+type Result struct {
+	Found  Found
+	Judged []Judged // in the order of Found.Handovers
+	// Lead is that of FixedLead.
+	Lead time.Duration
+}
+
+// Judge finds the hand-overs of the period and goes through the history once,
+// asking for advice while each predecessor runs and trying submissions in the
+// world. The errors of kind Invalid name what makes no sense.
+func Judge(ctx context.Context, cfg Config) (Result, error) {
+	r, err := judge(ctx, cfg.withDefaults())
+	if err != nil {
+		return Result{}, fmt.Errorf("shadow: %w", err)
+	}
+	return r, nil
+}
+
+func judge(ctx context.Context, cfg Config) (Result, error) {
+	if err := cfg.validate(); err != nil {
+		return Result{}, err
+	}
+	eligible := eligibility(cfg.World, cfg.History)
+	found, err := Find(cfg.History, eligible, cfg.From, cfg.Until, cfg.Rule)
+	if err != nil {
+		return Result{}, err
+	}
+	j := &judgement{Config: cfg, judged: make([]Judged, len(found.Handovers)), eligible: eligible}
+	if j.world, err = newWorld(cfg.World, cfg.History, eligible); err != nil {
+		return Result{}, err
+	}
+	if j.adviser, err = newAdviser(cfg); err != nil {
+		return Result{}, err
+	}
+	j.plan(found.Handovers)
+	for len(j.tasks) > 0 {
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		if err := j.do(ctx, heap.Pop(&j.tasks).(task)); err != nil {
+			return Result{}, err
+		}
+	}
+	for n := range j.judged {
+		h := &j.judged[n]
+		h.Submit[Shifted] = h.Submit[Segue]
+		h.Start[Shifted] = max(h.Submit[Segue], h.Start[Segue].Add(h.Start[Recorded].Sub(h.Start[User])))
+	}
+	return Result{Found: found, Judged: j.judged, Lead: j.fixLead()}, nil
+}
+
+// judgement is a judgement under way. Tasks are done in the order of time, since
+// the world and the adviser go through the history with them.
+type judgement struct {
+	Config
+	judged   []Judged
+	eligible []segue.Time
+	world    *world
+	adviser  *adviser
+	absent   []absent // by hand-over
+	left     []int    // tasks by hand-over
+	done     int
+	tasks    tasks
+}
+
+// plan puts down the tasks of all hand-overs that are known from the beginning:
+// the user's submission, and those that the oracle may choose.
+func (j *judgement) plan(handovers []Handover) {
+	j.left = make([]int, len(handovers))
+	for n, h := range handovers {
+		a, b := &j.History[h.Before], &j.History[h.After]
+		j.absent = append(j.absent, absentIn(j.History, h))
+		j.judged[n] = Judged{Handover: h}
+		for w := range Ways {
+			j.judged[n].Submit[w], j.judged[n].Start[w] = segue.NoTime, segue.NoTime
+		}
+		j.judged[n].Submit[Recorded], j.judged[n].Start[Recorded] = b.Submit, b.Start
+		j.add(task{max(j.eligible[h.After], a.Start), n, tryUser})
+		if b.Submit > a.Start && j.eligible[h.After] <= b.Submit.Add(atOnce) {
+			j.add(task{b.Submit, n, forecast})
+		}
+		for lead := time.Duration(0); lead < a.Run(); lead += j.Every {
+			j.add(task{a.End.Add(-lead), n, tryOther})
+		}
+		j.add(task{min(a.Start.Add(j.Every), a.End), n, ask})
+	}
+}
+
+// atOnce is the wait up to which a job is taken to start, or to be eligible, at
+// once: a scheduler looks at the queue every half minute or so.
+const atOnce = time.Minute
+
+func (j *judgement) add(t task) {
+	j.left[t.handover]++
+	heap.Push(&j.tasks, t)
+}
+
+func (j *judgement) do(ctx context.Context, t task) error {
+	if err := j.perform(ctx, t); err != nil {
+		return fmt.Errorf("job %s at %s: %w", j.History[j.judged[t.handover].After].ID, t.at, err)
+	}
+	if j.left[t.handover]--; j.left[t.handover] == 0 {
+		if j.done++; j.Progress != nil {
+			j.Progress(j.done, len(j.judged))
+		}
+	}
+	return nil
+}
+
+func (j *judgement) perform(ctx context.Context, t task) error {
+	h := &j.judged[t.handover]
+	switch t.kind {
+	case tryUser:
+		_, err := j.try(t, User)
+		return err
+	case tryOther:
+		return j.tryOther(t)
+	case forecast:
+		d, err := j.adviser.advise(ctx, t.at, h.Handover, j.absent[t.handover])
+		h.Forecast = d.Forecast
+		return err
+	}
+	return j.ask(ctx, t)
+}
+
+// ask asks for advice and follows it: it submits, or asks again later.
+func (j *judgement) ask(ctx context.Context, t task) error {
+	h := &j.judged[t.handover]
+	end := j.History[h.Before].End
+	if t.at >= end {
+		_, err := j.try(task{end, t.handover, ask}, Segue)
+		return err
+	}
+	d, err := j.adviser.advise(ctx, t.at, h.Handover, j.absent[t.handover])
+	if err != nil {
+		return err
+	}
+	if h.Asked++; j.Advised != nil {
+		j.Advised(h.Handover, d)
+	}
+	if d.Submit {
+		h.Decision = &d
+		_, err := j.try(t, Segue)
+		return err
+	}
+	next := max(d.SubmitAt, t.at.Add(time.Minute))
+	j.add(task{min(next, t.at.Add(j.Every), end), t.handover, ask})
+	return nil
+}
+
+// tryOther submits a multiple of Every before the end. The tasks come longest lead
+// first.
+func (j *judgement) tryOther(t task) error {
+	h := &j.judged[t.handover]
+	way := Oracle
+	if t.at == j.History[h.Before].End {
+		way = AfterAny
+	}
+	start, err := j.try(t, way)
+	h.tried = append(h.tried, start)
+	return err
+}
+
+// fixLead fills in the fixed lead that costs least over all hand-overs. One that is
+// longer than the run of a predecessor is its whole run there.
+func (j *judgement) fixLead() time.Duration {
+	longest, best, least := 0, 0, math.Inf(1)
+	for n := range j.judged {
+		slices.Reverse(j.judged[n].tried)
+		longest = max(longest, len(j.judged[n].tried))
+	}
+	at := func(h *Judged, k int) (int, segue.Time) { k = min(k, len(h.tried)-1); return k, h.tried[k] }
+	for k := range longest {
+		cost := 0.0
+		for n := range j.judged {
+			_, start := at(&j.judged[n], k)
+			cost += j.cost(&j.judged[n], start)
+		}
+		if cost < least {
+			best, least = k, cost
+		}
+	}
+	for n := range j.judged {
+		h := &j.judged[n]
+		k, start := at(h, best)
+		h.Submit[FixedLead], h.Start[FixedLead] = j.History[h.Before].End.Add(-time.Duration(k)*j.Every), start
+	}
+	return time.Duration(best) * j.Every
+}
+
+// try submits the successor in the world, one way, and returns its start. The
+// oracle takes what is cheapest of all that is tried.
+func (j *judgement) try(t task, way Way) (segue.Time, error) {
+	h := &j.judged[t.handover]
+	start, err := j.world.start(t.at, h.After, j.absent[t.handover])
+	if err != nil {
+		return segue.NoTime, err
+	}
+	for _, w := range [...]Way{way, Oracle} {
+		if w != Oracle || !h.Start[Oracle].Known() || j.cost(h, start) < j.cost(h, h.Start[Oracle]) {
+			h.Submit[w], h.Start[w] = t.at, start
+		}
+	}
+	return start, nil
+}
+
+// cost returns what a start costs at the preference, in hours.
+func (j *judgement) cost(h *Judged, start segue.Time) float64 {
+	x := start.Sub(j.History[h.Before].End)
+	return j.Prefer.Cost(max(x, 0), max(-x, 0))
+}
