@@ -27,7 +27,7 @@ verify: ## everything that a release needs: check, race, fuzz, static and reprod
 build: ## build bin/segue, one static file
 	@scripts/build
 
-e2e-slurm: ## chains on a real Slurm that breaks down, an hour (SHORT=1: minutes; FIDELITY=1: the simulator beside it)
+e2e-slurm: ## chains on a real Slurm that breaks down, an hour (SHORT=1: minutes; FIDELITY=1: the simulator beside it; OPERATOR=1: docs/operator.md)
 	@scripts/e2e-slurm
 
 dist: ## make what is shipped, in out/dist: programs, packages, checksums, SBOM
