@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -68,17 +69,40 @@ func New(services Services, cfg Config) (*API, error) {
 	a.operations()
 	mux.HandleFunc("GET /v1/openapi.json", a.openAPI)
 	mux.Handle("GET /metrics", only(ScopeRead, promhttp.HandlerFor(cfg.Metrics, promhttp.HandlerOpts{})))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		sorts[segue.NotFound].problem("nothing answers " + r.Method + " " + r.URL.Path).write(w)
-	})
+	outer := http.NewServeMux()
+	mux.HandleFunc("/", nobody(mux, outer))
 	gate := &gate{tokens: services.Tokens, now: cfg.Now}
 	guarded := a.bound(gate.authenticate(mux))
-	outer := http.NewServeMux()
 	outer.HandleFunc("GET /healthz", a.healthz)
 	outer.HandleFunc("GET /readyz", a.readyz)
 	outer.Handle("/", guarded)
 	a.handler = outer
 	return a, nil
+}
+
+// methods are those of HTTP by which something may be asked for.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// nobody answers what nothing in the muxes answers: 405 with the methods that are
+// answered where the path is known, otherwise 404.
+func nobody(muxes ...*http.ServeMux) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
+		for _, method := range methods {
+			for _, mux := range muxes {
+				other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+				if _, pattern := mux.Handler(other); pattern != "/" {
+					allowed = append(allowed, method)
+				}
+			}
+		}
+		if len(allowed) == 0 {
+			sorts[segue.NotFound].problem("nothing answers " + r.Method + " " + r.URL.Path).write(w)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		wrongMethod.problem(r.URL.Path + " does not answer " + r.Method + ": want " + strings.Join(allowed, " or ")).write(w)
+	}
 }
 
 // ServeHTTP implements http.Handler.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"flag"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -219,6 +220,28 @@ func TestAnAnswerThatTheStoreMissedIsGivenAgain(t *testing.T) {
 	}
 	if len(h.audit) != 1 {
 		t.Errorf("%d lines of the audit log, want 1", len(h.audit))
+	}
+}
+
+func TestAKnownPathSaysWhichMethodsItAnswers(t *testing.T) {
+	t.Parallel()
+	a := newHouse().serve(t, Limits{})
+	for what, want := range map[string]string{
+		"DELETE /v1/chains/ada1":     "405 GET, HEAD",
+		"GET /v1/chains/ada1/pause":  "405 POST",
+		"GET /v1/advice":             "405 POST",
+		"POST /metrics":              "405 GET, HEAD",
+		"POST /healthz":              "405 GET, HEAD",
+		"GET /v1/chains/ada1/resize": "404 ",
+		"BREW /v1/nothing":           "404 ",
+	} {
+		w := call{secret: operates, what: what}.answers(t, a)
+		if got := fmt.Sprint(w.Code, " ", w.Header().Get("Allow")); got != want {
+			t.Errorf("%s: %s, want %s: %s", what, got, want, w.Body)
+		}
+	}
+	if w := (call{what: "DELETE /v1/chains/ada1"}).answers(t, a); w.Code != 401 {
+		t.Errorf("of a stranger: %d, want 401", w.Code)
 	}
 }
 

@@ -74,7 +74,7 @@ func TestNobodyDoesWhatIsNotTheirs(t *testing.T) {
 		"a cursor that is none":            {call{secret: adaReads, what: "GET /v1/chains?cursor=bm9uZQ"}, 422},
 		"a state that is none":             {call{secret: adaReads, what: "GET /v1/chains?state=gone"}, 422},
 		"what is not there":                {call{secret: operates, what: "GET /admin"}, 404},
-		"another method":                   {call{secret: operates, what: "DELETE /v1/chains/ada1"}, 404},
+		"another method":                   {call{secret: operates, what: "DELETE /v1/chains/ada1"}, 405},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -45,9 +45,10 @@ var (
 		segue.Corrupt:     {"corrupt", "Stored data is damaged", http.StatusInternalServerError},
 		segue.Other:       {"internal", "The server failed", http.StatusInternalServerError},
 	}
-	noCaller   = sort{"unauthorized", "The caller is not known", http.StatusUnauthorized}
-	notAllowed = sort{"forbidden", "The caller may not do this", http.StatusForbidden}
-	overloaded = sort{"overloaded", "The server has too much to do; try again", http.StatusServiceUnavailable}
+	noCaller    = sort{"unauthorized", "The caller is not known", http.StatusUnauthorized}
+	notAllowed  = sort{"forbidden", "The caller may not do this", http.StatusForbidden}
+	wrongMethod = sort{"method-not-allowed", "This is not asked for in this way", http.StatusMethodNotAllowed}
+	overloaded  = sort{"overloaded", "The server has too much to do; try again", http.StatusServiceUnavailable}
 )
 
 func (s sort) problem(detail string) *Problem {

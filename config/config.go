@@ -34,6 +34,10 @@ type Config struct {
 	Limits   Limits   `yaml:"limits,omitempty"`
 	Advice   Advice   `yaml:"advice,omitempty"`
 	Training Training `yaml:"training,omitempty"`
+	// SessionKeyFile holds what seals the sessions of the dashboard, any 32 bytes or
+	// more: servers that stand behind one name need the same, and with it sessions
+	// outlast a restart; default none, and a key of the process.
+	SessionKeyFile string `yaml:"session_key_file,omitempty"`
 	// LogLevel is debug, info, warn or error; default info. It may change while the
 	// server works.
 	LogLevel string `yaml:"log_level,omitempty"`

@@ -62,6 +62,9 @@ type Config struct {
 	Champion func() (*provisioner.Trained, error)
 	// Advice says how long an advice is remembered.
 	Advice AdviceConfig
+	// SessionKey seals the sessions of the dashboard: 32 bytes, the same at all servers
+	// behind one name; nil for one of this process.
+	SessionKey []byte
 	// Grace is how long requests may take to end once the server is told to;
 	// default 4 seconds.
 	Grace time.Duration

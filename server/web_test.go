@@ -367,3 +367,44 @@ func TestForecastOfTheNextDayByAScheduler(t *testing.T) {
 		t.Errorf("the server's standing is %+v, %v", standing, err)
 	}
 }
+
+// Servers behind one name that have one key know each other's sessions, others do
+// not; and a form of a page of one is taken by the other.
+func TestALoginAtOneServerCountsAtAnother(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		keys [2][]byte
+		want bool
+	}{
+		"one key":  {[2][]byte{[]byte(strings.Repeat("k", 32)), []byte(strings.Repeat("k", 32))}, true},
+		"two keys": {[2][]byte{[]byte(strings.Repeat("k", 32)), []byte(strings.Repeat("l", 32))}, false},
+		"none":     {[2][]byte{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, clock := openStore(t), &clock{at: t0}
+			keepChain(t, s, "k3v9q2", t0)
+			l, _ := lookAt(t, s, Config{Now: clock.now, SessionKey: tt.keys[0]}, api.ScopeChains)
+			other, err := New(s, Config{Now: clock.now, Holder: "two", User: "segue", SessionKey: tt.keys[1], Log: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, here := l.get("/chains/k3v9q2/pause")
+			form := url.Values{}
+			for _, m := range hidden.FindAllStringSubmatch(here, -1) {
+				form.Set(m[1], m[2])
+			}
+			l.site = httptest.NewServer(other.Handler()) // the jar sends the cookie to any port
+			t.Cleanup(l.site.Close)
+			_, page := l.get("/chains/k3v9q2")
+			if got := strings.Contains(page, "k3v9q2") && !strings.Contains(page, `name="token"`); got != tt.want {
+				t.Errorf("the other server knows the session: %t, want %t\n%s", got, tt.want, page)
+			}
+			_, page = l.post("/chains/k3v9q2/pause", form)
+			c, err := s.Chain(t.Context(), "k3v9q2")
+			if err != nil || (c.State == segue.ChainPaused) != tt.want {
+				t.Errorf("by a form of the first server the chain is %s, %v; want it paused: %t\n%s", c.State, err, tt.want, page)
+			}
+		})
+	}
+}

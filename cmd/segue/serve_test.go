@@ -101,3 +101,39 @@ func saidNext(t *testing.T, lines *bufio.Reader) logLine {
 	}
 	return said
 }
+
+// The key of sessions is made of a file that not everybody may read, and that holds
+// enough of a secret; the end of its line does not count.
+func TestTheKeyOfSessionsIsOfAFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secret := strings.Repeat("s", 32)
+	for name, tt := range map[string]struct {
+		text string
+		mode os.FileMode
+		want string
+	}{
+		"good": {secret, 0o600, ""}, "with an end of line": {secret + "\n", 0o640, ""},
+		"short": {secret[1:], 0o600, "want at least 32"}, "open": {secret, 0o644, "anybody may read"},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(tt.text), tt.mode); err != nil {
+			t.Fatal(err)
+		}
+		key, err := sessionKey(path)
+		if tt.want == "" && (err != nil || len(key) != 32) {
+			t.Errorf("%s: a key of %d bytes, %v; want 32", name, len(key), err)
+		}
+		if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want an error with %q", name, err, tt.want)
+		}
+	}
+	one, _ := sessionKey(filepath.Join(dir, "good"))
+	same, _ := sessionKey(filepath.Join(dir, "with an end of line"))
+	if diff := cmp.Diff(one, same); diff != "" {
+		t.Errorf("keys of one secret (-want +got):\n%s", diff)
+	}
+	if key, err := sessionKey(""); key != nil || err != nil {
+		t.Errorf("without a file %v, %v; want none", key, err)
+	}
+}

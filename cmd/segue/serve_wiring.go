@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"log/slog"
 	"maps"
 	"os"
@@ -45,6 +47,9 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 		Advice: server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},
 		Log:    log,
 	}
+	if cfg.SessionKey, err = sessionKey(c.SessionKeyFile); err != nil {
+		return server.Config{}, err
+	}
 	if c.Model == champion {
 		cfg.Champion = func() (*provisioner.Trained, error) { return modelOf(c) }
 	}
@@ -55,6 +60,31 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 		cfg.ReadyFile = readyFile
 	}
 	return cfg, nil
+}
+
+// sessionKey returns the key that the content of a file makes, nil without a file.
+// Whoever else can read it can take part in everybody's sessions.
+func sessionKey(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, segue.Errorf(segue.Invalid, "session_key_file: %w", err)
+	}
+	if info.Mode().Perm()&0o007 != 0 {
+		return nil, segue.Errorf(segue.Invalid, "session_key_file: anybody may read or write %s: chmod o= %[1]s", path)
+	}
+	secret, err := os.ReadFile(path)
+	if err != nil {
+		return nil, segue.Errorf(segue.Invalid, "session_key_file: %w", err)
+	}
+	const least = 32
+	if secret = bytes.TrimSpace(secret); len(secret) < least {
+		return nil, segue.Errorf(segue.Invalid, "session_key_file: %s has %d bytes, want at least %d: head -c 32 /dev/urandom | base64 > %[1]s", path, len(secret), least)
+	}
+	key := sha256.Sum256(secret)
+	return key[:], nil
 }
 
 // driverOf returns the Slurm of a configuration, nil where there is none.
