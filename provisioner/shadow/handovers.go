@@ -83,6 +83,9 @@ type Found struct {
 	// TooLate ended so near the end of the history that it does not show what came
 	// of them.
 	UsedUp, Alone, Late, SideBySide, TooLate int
+	// Unadvised are the hand-overs that Judge left out, since no advice was written
+	// down about them.
+	Unadvised int
 }
 
 // margin is how long before the last submission of a history a predecessor must
@@ -175,6 +178,9 @@ type line struct {
 func lineOf(j *segue.Job) line {
 	return line{j.User, j.Account, j.Partition, j.QOS, withoutDigits(j.Name), j.Nodes}
 }
+
+// SameLine reports whether two jobs belong to one line of work.
+func SameLine(a, b *segue.Job) bool { return lineOf(a) == lineOf(b) }
 
 // withoutDigits returns a name in which every number is the same: "dimer.10" and
 // "dimer.11" are "dimer.#".

@@ -33,6 +33,10 @@ type Config struct {
 	// distance of the submissions among which the oracle chooses; default 30 minutes.
 	// Where advice names an earlier instant, it is asked for then.
 	Every time.Duration
+	// Advice, when not nil, is what was advised and written down at the time: it is
+	// followed, and nobody is asked again. Hand-overs about which there is none are
+	// left out and counted.
+	Advice []Advice
 	// Advised, when not nil, is told of all advice. Progress is told how many
 	// hand-overs are judged.
 	Advised  func(h Handover, d segue.Decision)
@@ -147,6 +151,12 @@ func judge(ctx context.Context, cfg Config) (Result, error) {
 	if j.adviser, err = newAdviser(cfg); err != nil {
 		return Result{}, err
 	}
+	if cfg.Advice != nil {
+		j.advised = byJob(cfg.Advice)
+		found.Handovers = slices.DeleteFunc(found.Handovers, func(h Handover) bool { return j.advised.about(&cfg.History[h.Before]) == 0 })
+		found.Unadvised = len(j.judged) - len(found.Handovers)
+		j.judged = j.judged[:len(found.Handovers)]
+	}
 	j.plan(found.Handovers)
 	for len(j.tasks) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -172,6 +182,7 @@ type judgement struct {
 	eligible []segue.Time
 	world    *world
 	adviser  *adviser
+	advised  advised  // nil where the adviser is asked
 	absent   []absent // by hand-over
 	left     []int    // tasks by hand-over
 	done     int
@@ -197,7 +208,15 @@ func (j *judgement) plan(handovers []Handover) {
 		for lead := time.Duration(0); lead < a.Run(); lead += j.Every {
 			j.add(task{a.End.Add(-lead), n, tryOther})
 		}
-		j.add(task{min(a.Start.Add(j.Every), a.End), n, ask})
+		if j.advised == nil {
+			j.add(task{min(a.Start.Add(j.Every), a.End), n, ask})
+			continue
+		}
+		advice, submit := j.advised.follow(a)
+		if j.judged[n].Asked = j.advised.about(a); advice != nil {
+			j.judged[n].Decision = advice.decision()
+		}
+		j.add(task{submit, n, trySegue})
 	}
 }
 
@@ -230,6 +249,9 @@ func (j *judgement) perform(ctx context.Context, t task) error {
 		return err
 	case tryOther:
 		return j.tryOther(t)
+	case trySegue:
+		_, err := j.try(t, Segue)
+		return err
 	case forecast:
 		d, err := j.adviser.advise(ctx, t.at, h.Handover, j.absent[t.handover])
 		h.Forecast = d.Forecast

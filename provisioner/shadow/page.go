@@ -52,6 +52,7 @@ func (c Counts) named() [][2]string {
 		{"continued too late to count", strconv.Itoa(c.Late)},
 		{"several of a kind side by side: nobody can tell which was continued", strconv.Itoa(c.SideBySide)},
 		{"too near the end of the history", strconv.Itoa(c.TooLate)},
+		{"continued by hand, but without advice that was written down", strconv.Itoa(c.Unadvised)},
 	}
 }
 

@@ -32,6 +32,8 @@ type Counts struct {
 	Late       int `json:"continued_too_late_to_count"`
 	SideBySide int `json:"several_side_by_side"`
 	TooLate    int `json:"too_near_the_end_of_the_history"`
+	// Unadvised were continued by hand too, but no advice was written down.
+	Unadvised int `json:"without_advice"`
 }
 
 // Total is the sum over all hand-overs of one way. Overlap is also in node-hours,
@@ -134,7 +136,7 @@ func NewReport(cfg Config, r Result, seed uint64) (Report, error) {
 	}
 	report.FixedLead = evaluation.Number(r.Lead.Hours())
 	f := r.Found
-	report.Found = Counts{f.UsedUp, len(f.Handovers), f.Alone, f.Late, f.SideBySide, f.TooLate}
+	report.Found = Counts{f.UsedUp, len(f.Handovers), f.Alone, f.Late, f.SideBySide, f.TooLate, f.Unadvised}
 	report.totals(cfg, r, ways)
 	report.hows(cfg, r)
 	report.forecasts(cfg, r)

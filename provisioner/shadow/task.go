@@ -18,6 +18,7 @@ type taskKind uint8
 const (
 	tryUser  taskKind = iota // submit as the user did
 	tryOther                 // submit as nobody did
+	trySegue                 // submit as was advised at the time
 	forecast                 // forecast the wait of the user's submission
 	ask                      // ask whether to submit now
 )
