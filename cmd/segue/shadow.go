@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,7 @@ type shadowFlags struct {
 	seed                uint64
 	plain               bool
 	json, markdown      bool
+	advice              string
 	report              string
 }
 
@@ -54,6 +56,7 @@ it, how to read the report, and what is not measured.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
+	cmd.AddCommand(newShadowWatchCommand())
 	flags := cmd.Flags()
 	f.history.Add(flags)
 	flags.Lookup("trace").Usage = "job history: Lonestar6 log, SWF, sacct -P or Parquet, gzip or not (this or --cluster is required)"
@@ -71,6 +74,7 @@ it, how to read the report, and what is not measured.`,
 	flags.StringVar(&f.policy, "policy", "", "which policy of the model (default moe-dqn, or what it has)")
 	flags.IntVar(&f.replicas, "replicas", 24, "simulated futures")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the simulated futures and of the bootstrap")
+	flags.StringVar(&f.advice, "advice", "", "follow what 'segue shadow watch' wrote to this file, and ask nobody again")
 	flags.BoolVar(&f.plain, "plain", false, "measure in a cluster without the caps, dependencies and order that the history gives away")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the tables in Markdown")
@@ -149,8 +153,34 @@ func (f *shadowFlags) config(cmd *cobra.Command) (shadow.Config, error) {
 	if cfg.History, err = f.jobs(cmd); err != nil {
 		return cfg, err
 	}
+	if cfg.Advice, err = f.written(cmd.ErrOrStderr()); err != nil {
+		return cfg, err
+	}
 	cfg.World, err = f.world(cfg)
 	return cfg, err
+}
+
+// written reads the advice that was written down, nil when none is to be followed.
+// Lines that cannot be read are told of.
+func (f *shadowFlags) written(complaints io.Writer) ([]shadow.Advice, error) {
+	if f.advice == "" {
+		return nil, nil
+	}
+	file, err := os.Open(f.advice)
+	if err != nil {
+		return nil, segue.Errorf(segue.NotFound, "--advice: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	list, unreadable, err := shadow.ReadAdvice(file)
+	switch {
+	case len(list) == 0 && err != nil:
+		return nil, fmt.Errorf("--advice %s: %w", f.advice, err)
+	case len(list) == 0:
+		return nil, segue.Errorf(segue.Invalid, "--advice %s holds no advice", f.advice)
+	case err != nil:
+		fmt.Fprintf(complaints, "segue: --advice %s: %d lines cannot be read; the first: %s\n", f.advice, unreadable, err)
+	}
+	return list, nil
 }
 
 // trained reads the model that was asked for, which must not have seen the period.

@@ -17,6 +17,9 @@ func (s shadowTables) print(r shadow.Report) error {
 	fmt.Fprintf(s.w, "From %s to %s %d jobs ran into their time limit. Of these %d were continued by hand, %d were not, %d too late to count;\n"+
 		"of %d several of a kind ran side by side, and %d ended too near the end of the history.\n",
 		r.From, r.Until, f.UsedUp, f.Handovers, f.Alone, f.Late, f.SideBySide, f.TooLate)
+	if f.Unadvised > 0 {
+		fmt.Fprintf(s.w, "%d more were continued by hand, about which no advice was written down.\n", f.Unadvised)
+	}
 	if r.Handovers == 0 {
 		_, err := fmt.Fprintln(s.w, "There is nothing to compare. docs/pilot.md says what counts as continued by hand.")
 		return err
