@@ -170,7 +170,7 @@ type Future struct {
 	// numbers; nil means to its limit. A running job whose time is already over
 	// ends at once.
 	Runs []time.Duration
-	// Arrivals are later submissions, by time.
+	// Arrivals are later submissions, by time if ArrivalHorizon is given.
 	Arrivals []Job
 	// ArrivalHorizon is for how long after a request's own submission others arrive;
 	// 0 means that all do.
