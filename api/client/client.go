@@ -66,9 +66,16 @@ func (c *Client) Advise(ctx context.Context, r api.AdviceRequest) (answer api.Ad
 }
 
 // Chains returns all chains that the caller may see, the latest first; with a user
-// those of that one.
-func (c *Client) Chains(ctx context.Context, user string) (all []api.ChainAnswer, err error) {
+// those of that one, with states those that are in one of them.
+func (c *Client) Chains(ctx context.Context, user string, states ...segue.ChainState) (all []api.ChainAnswer, err error) {
 	q := url.Values{"limit": {"500"}}
+	var names []string
+	for _, state := range states {
+		names = append(names, state.String())
+	}
+	if len(names) > 0 {
+		q.Set("state", strings.Join(names, ","))
+	}
 	if user != "" {
 		q.Set("user", user)
 	}
@@ -98,6 +105,15 @@ type Chain struct {
 func (c *Client) Chain(ctx context.Context, id string) (chain Chain, err error) {
 	err = c.do(ctx, http.MethodGet, "/v1/chains/"+url.PathEscape(id), "", nil, &chain)
 	return chain, err
+}
+
+// Decisions returns the latest n decisions about a chain, the latest first.
+func (c *Client) Decisions(ctx context.Context, id string, n int) ([]api.DecisionAnswer, error) {
+	var answer struct {
+		Decisions []api.DecisionAnswer `json:"decisions"`
+	}
+	err := c.do(ctx, http.MethodGet, fmt.Sprintf("/v1/chains/%s/decisions?limit=%d", url.PathEscape(id), n), "", nil, &answer)
+	return answer.Decisions, err
 }
 
 // Change pauses, resumes or stops a chain, by that verb. With a key it is done once,

@@ -57,7 +57,7 @@ answers, about its cluster's queue as it is now.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.ask.add(flags)
+	f.ask.add(flags, "about its queue as it is now")
 	f.history.Add(flags)
 	f.scheduler.Add(flags, "cluster-nodes", "nodes of the cluster; 0 takes what the history shows until --at")
 	flags.IntVar(&f.requestNodes, "nodes", 1, "nodes of the next link, as sbatch --nodes")

@@ -22,8 +22,8 @@ import (
 // serverFlags name a server to ask.
 type serverFlags struct{ server, tokenFile string }
 
-func (f *serverFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.server, "server", "", "ask the server at http://HOST:PORT, https://... or unix:///PATH, about its queue as it is now")
+func (f *serverFlags) add(flags *pflag.FlagSet, about string) {
+	flags.StringVar(&f.server, "server", "", "ask the server at http://HOST:PORT, https://... or unix:///PATH, "+about)
 	flags.StringVar(&f.tokenFile, "token-file", "", "file that holds a token of `segue token create`; on a socket none is needed")
 }
 

@@ -84,7 +84,7 @@ func (r recorded) Record(chain segue.Chain, link segue.Link) error {
 
 // find returns the chain that a person names: by its ID, the beginning of it, or
 // by its name where only one has it.
-func find(ctx context.Context, s *store.Store, name string) (segue.Chain, error) {
+func find(ctx context.Context, s chainSource, name string) (segue.Chain, error) {
 	if name == "" {
 		return segue.Chain{}, segue.Errorf(segue.Invalid, "the name of the chain is empty; `segue status --all` lists the chains")
 	}

@@ -19,24 +19,35 @@ import (
 
 func newStatusCommand() *cobra.Command {
 	var where chainStore
+	var ask serverFlags
 	var all, asJSON bool
+	show := func(cmd *cobra.Command, s chainSource, args []string) error {
+		now := segue.TimeOf(time.Now())
+		if len(args) == 1 {
+			return showChain(cmd, s, args[0], asJSON, now)
+		}
+		return showChains(cmd, s, all, asJSON, now)
+	}
 	cmd := &cobra.Command{
 		Use:   "status [CHAIN]",
 		Short: "Show chains: what runs, what is queued, and when the next link comes",
 		Long: `Status shows the chains that go on; with --all those that have ended too, and with
-the name of one its links. The odds of a gap are those of the latest decision.`,
+the name of one its links. The odds of a gap are those of the latest decision. With
+--server a server is asked for the chains that its token may see.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return where.with(cmd.Context(), func(s *store.Store) error {
-				now := segue.TimeOf(time.Now())
-				if len(args) == 1 {
-					return showChain(cmd, s, args[0], asJSON, now)
-				}
-				return showChains(cmd, s, all, asJSON, now)
-			})
+			if ask.server == "" {
+				return where.with(cmd.Context(), func(s *store.Store) error { return show(cmd, s, args) })
+			}
+			c, err := ask.client()
+			if err != nil {
+				return err
+			}
+			return show(cmd, served{c}, args)
 		},
 	}
 	where.add(cmd.Flags())
+	ask.add(cmd.Flags(), "about its chains")
 	cmd.Flags().BoolVar(&all, "all", false, "show chains that have ended too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
@@ -56,7 +67,7 @@ type chainStatus struct {
 	GapOdds *float64 `json:"odds_of_a_gap,omitempty"`   // of what is planned
 }
 
-func showChains(cmd *cobra.Command, s *store.Store, all, asJSON bool, now segue.Time) error {
+func showChains(cmd *cobra.Command, s chainSource, all, asJSON bool, now segue.Time) error {
 	q := store.ChainQuery{States: []segue.ChainState{segue.ChainActive, segue.ChainPaused}}
 	if all {
 		q.States = nil
@@ -105,7 +116,7 @@ func showChains(cmd *cobra.Command, s *store.Store, all, asJSON bool, now segue.
 }
 
 // statusOf gathers a line of the table.
-func statusOf(cmd *cobra.Command, s *store.Store, c segue.Chain, now segue.Time) (chainStatus, error) {
+func statusOf(cmd *cobra.Command, s chainSource, c segue.Chain, now segue.Time) (chainStatus, error) {
 	line := chainStatus{ID: c.ID, Name: c.Name, State: c.State.String(), Why: c.Why}
 	links, err := s.Links(cmd.Context(), c.ID)
 	if err != nil {
@@ -154,7 +165,7 @@ func statusOf(cmd *cobra.Command, s *store.Store, c segue.Chain, now segue.Time)
 	return line, nil
 }
 
-func showChain(cmd *cobra.Command, s *store.Store, name string, asJSON bool, now segue.Time) error {
+func showChain(cmd *cobra.Command, s chainSource, name string, asJSON bool, now segue.Time) error {
 	chain, err := find(cmd.Context(), s, name)
 	if err != nil {
 		return err
@@ -211,7 +222,7 @@ type linkStatus struct {
 }
 
 // printChainJSON prints the line of a chain in the table, and its links.
-func printChainJSON(cmd *cobra.Command, s *store.Store, chain segue.Chain, links []segue.Link, now segue.Time) error {
+func printChainJSON(cmd *cobra.Command, s chainSource, chain segue.Chain, links []segue.Link, now segue.Time) error {
 	line, err := statusOf(cmd, s, chain, now)
 	if err != nil {
 		return err
