@@ -155,8 +155,14 @@ func (w *world) round() {
 // pass lets time pass, with a round every minute.
 func (w *world) pass(d time.Duration) {
 	w.t.Helper()
+	w.passBy(time.Minute, d)
+}
+
+// passBy lets time pass, with a round after each step.
+func (w *world) passBy(step, d time.Duration) {
+	w.t.Helper()
 	for until := w.driver.Now().Add(d); w.driver.Now() < until; {
-		w.driver.Advance(w.driver.Now().Add(time.Minute))
+		w.driver.Advance(w.driver.Now().Add(step))
 		w.round()
 	}
 }

@@ -3,7 +3,6 @@ package provisioner_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -17,12 +16,12 @@ import (
 func TestLostJobsNeitherShortenNorDoubleAChain(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		w := newWorld(t, crowded(), constantLead(3*hour))
+		w := newWorld(t, crowded(), constantLead(6*hour))
 		g := forgetting{w: w, f: &forgetful{Driver: w.driver, forgotten: map[segue.JobID]bool{}}, away: map[segue.JobID]bool{}}
 		w.begin(segue.Terms{MaxLinks: 3})
 		living := w.processOn(g.f)
-		for i := 0; w.chain().State == segue.ChainActive && i < 800; i++ {
-			w.driver.Advance(w.driver.Now().Add(15 * time.Minute))
+		for i := 0; w.chain().State == segue.ChainActive && i < 400; i++ {
+			w.driver.Advance(w.driver.Now().Add(2 * quarter))
 			g.happen(r)
 			if rapid.IntRange(0, 9).Draw(r, "dies") == 0 {
 				dying := w.processOn(&fragile{Driver: g.f, kill: rapid.IntRange(1, 6).Draw(r, "at"), after: rapid.Bool().Draw(r, "after")})

@@ -76,6 +76,9 @@ func (f *forgetful) FindByToken(ctx context.Context, token string, since segue.T
 	return slices.DeleteFunc(jobs, func(id segue.JobID) bool { return f.forgotten[id] }), err
 }
 
+// quarter is the time between two rounds where nothing is to happen.
+const quarter = 15 * time.Minute
+
 // crowded leaves room for one link at a time, and has the second one wait.
 func crowded() []simulator.Job {
 	return []simulator.Job{
@@ -92,7 +95,7 @@ func waiting(t *testing.T, terms segue.Terms) (*world, *forgetful) {
 	f := &forgetful{Driver: w.driver, forgotten: map[segue.JobID]bool{}}
 	w.chains = w.processOn(f)
 	w.begin(terms)
-	w.pass(11*hour + 30*time.Minute)
+	w.passBy(quarter, 11*hour+2*quarter)
 	if diff := cmp.Diff([]string{"1.1 running", "2.1 queued"}, w.told()); diff != "" {
 		t.Fatalf("links (-want +got):\n%s", diff)
 	}
@@ -129,7 +132,7 @@ func TestALostJobIsAnotherAttemptAtItsLink(t *testing.T) {
 	w.wantLinks("1.1 running", "2.1 queued") // two answers without it are not enough
 	w.pass(3 * time.Minute)
 	w.wantLinks("1.1 running", "2.1 lost", "2.2 queued")
-	w.pass(60 * hour)
+	w.passBy(quarter, 60*hour)
 	w.wantLinks("1.1 ended", "2.1 lost", "2.2 ended", "3.1 ended")
 	if c := w.chain(); c.State != segue.ChainDone || c.Why != "All 3 links have run." {
 		t.Errorf("the chain is %s: %s", c.State, c.Why)
@@ -152,7 +155,7 @@ func TestALostJobIsAnotherAttemptAtItsLink(t *testing.T) {
 func TestAJobThatIsLostWhenNothingRunsIsTriedAtOnce(t *testing.T) {
 	t.Parallel()
 	w, f := waiting(t, segue.Terms{MaxLinks: 2})
-	w.pass(hour)
+	w.passBy(quarter, hour)
 	if err := f.lose(t.Context(), w.links()[1].Job); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +178,7 @@ func TestAChainWhoseJobsAreAllLostIsPaused(t *testing.T) {
 	if err := f.lose(t.Context(), w.links()[1].Job); err != nil {
 		t.Fatal(err)
 	}
-	w.pass(30 * hour)
+	w.passBy(5*time.Minute, 30*hour)
 	want := "20 attempts at link 2 made no job, or one that was lost. `segue resume abc` goes on."
 	if c := w.chain(); c.State != segue.ChainPaused || c.Why != want || len(w.links()) != 21 {
 		t.Errorf("after %d links and attempts the chain is %s: %s", len(w.links()), c.State, c.Why)
@@ -198,11 +201,11 @@ func TestAJobThatIsLostAfterItRanCounts(t *testing.T) {
 				return true
 			}})
 			w.begin(segue.Terms{MaxLinks: 2})
-			w.pass(2 * hour)
+			w.passBy(quarter, 2*hour)
 			if err := f.lose(t.Context(), w.links()[0].Job); err != nil {
 				t.Fatal(err)
 			}
-			w.pass(20 * hour)
+			w.passBy(quarter, 20*hour)
 			w.wantLinks("1.1 ended", "2.1 ended")
 			if c := w.chain(); c.State != segue.ChainDone {
 				t.Errorf("the chain is %s: %s", c.State, c.Why)
@@ -229,7 +232,7 @@ func TestALostJobThatReturnsIsCancelled(t *testing.T) {
 	if s := known[first]; s.State != segue.Cancelled || s.Start.Known() {
 		t.Errorf("the job that returned is %+v, want it cancelled before it began", s)
 	}
-	w.pass(40 * hour)
+	w.passBy(quarter, 40*hour)
 	w.wantLinks("1.1 ended", "2.1 lost", "2.2 ended")
 	if c := w.chain(); c.State != segue.ChainDone {
 		t.Errorf("the chain is %s: %s", c.State, c.Why)
@@ -253,7 +256,7 @@ func TestAJobThatIsFoundByItsTokenIsNotLost(t *testing.T) {
 	if job := w.links()[1].Job; job != moved {
 		t.Errorf("link 2 is job %s, want %s", job, moved)
 	}
-	w.pass(20 * hour)
+	w.passBy(quarter, 20*hour)
 	w.wantLinks("1.1 ended", "2.1 running")
 }
 
@@ -281,7 +284,7 @@ func TestTheNumberOfALostJobIsAnotherJobs(t *testing.T) {
 			f.others = []schedulers.Job{other}
 			w.pass(time.Minute)
 			w.wantLinks("1.1 running", "2.1 lost", "2.2 queued")
-			w.pass(40 * hour)
+			w.passBy(quarter, 40*hour)
 			w.wantLinks("1.1 ended", "2.1 lost", "2.2 ended")
 			if c := w.chain(); c.State != segue.ChainDone || c.Why != "All 2 links have run." {
 				t.Errorf("the chain is %s: %s", c.State, c.Why)
