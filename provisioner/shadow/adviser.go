@@ -16,11 +16,10 @@ type absent map[segue.JobID]bool
 
 // absentIn returns the successor and the later jobs of its line, which would have
 // come after it: those that had not started before the predecessor.
-func absentIn(history []segue.Job, h Handover) absent {
-	a, set := &history[h.Before], absent{}
-	for i := range history {
-		j := &history[i]
-		if i != h.Before && lineOf(j) == lineOf(a) && !(j.Start.Known() && j.Start <= a.Start) {
+func absentIn(history []segue.Job, line []int, h Handover) absent {
+	set := absent{}
+	for _, i := range line {
+		if j := &history[i]; i != h.Before && !(j.Start.Known() && j.Start <= history[h.Before].Start) {
 			set[j.ID] = true
 		}
 	}

@@ -108,7 +108,8 @@ func Find(history []segue.Job, eligible []segue.Time, from, until segue.Time, ru
 	}
 	var found Found
 	last := lastSubmit(history)
-	for _, line := range lines(history) {
+	for _, line := range allLines(history) {
+		line = thatRan(history, line)
 		for k, before := range line {
 			j := &history[before]
 			if j.End < from || j.End >= until || j.Limit < rule.MinLimit || !ranIntoLimit(j) {
@@ -200,30 +201,34 @@ func withoutDigits(name string) string {
 	return b.String()
 }
 
-// lines returns the jobs that ran, by line, each in the order of their starts. The
-// lines come in the order of their first jobs in the history.
-func lines(history []segue.Job) [][]int {
+// allLines returns the jobs of every line, in the order of the history. The lines
+// come in the order of their first jobs; jobs of nobody belong to none.
+func allLines(history []segue.Job) [][]int {
 	var all [][]int
 	number := map[line]int{}
 	for i := range history {
-		j := &history[i]
-		if !j.Ran() || j.End == j.Start || j.User == "" {
+		if history[i].User == "" {
 			continue
 		}
-		k, known := number[lineOf(j)]
+		l := lineOf(&history[i])
+		k, known := number[l]
 		if !known {
 			k = len(all)
-			number[lineOf(j)] = k
+			number[l] = k
 			all = append(all, nil)
 		}
 		all[k] = append(all[k], i)
 	}
-	for _, l := range all {
-		slices.SortStableFunc(l, func(a, b int) int {
-			return cmp.Or(cmp.Compare(history[a].Start, history[b].Start), cmp.Compare(history[a].Submit, history[b].Submit))
-		})
-	}
 	return all
+}
+
+// thatRan returns the jobs of a line that ran, in the order of their starts.
+func thatRan(history []segue.Job, line []int) []int {
+	ran := slices.DeleteFunc(slices.Clone(line), func(i int) bool { return !history[i].Ran() || history[i].End == history[i].Start })
+	slices.SortStableFunc(ran, func(a, b int) int {
+		return cmp.Or(cmp.Compare(history[a].Start, history[b].Start), cmp.Compare(history[a].Submit, history[b].Submit))
+	})
+	return ran
 }
 
 func lastSubmit(history []segue.Job) segue.Time {

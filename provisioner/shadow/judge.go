@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -67,55 +66,6 @@ func (c Config) validate() error {
 	return nil
 }
 
-// Way is a way of continuing a job.
-type Way int
-
-// The ways that are compared. Recorded is what the history says of the user's own;
-// User is the same submission in the world, in which all others are measured.
-const (
-	Recorded Way = iota
-	User
-	Segue
-	// Shifted is Segue's, moved by what the world was wrong about the user's own
-	// submission: what is to be expected beside Recorded if the world errs alike at
-	// both. It starts no earlier than it is submitted.
-	Shifted
-	AfterAny // submit when the predecessor ends
-	// FixedLead submits the same time before every end, the one that turned out
-	// cheapest: better than anybody could have known beforehand.
-	FixedLead
-	Oracle // the cheapest submission that was tried
-	Ways   // how many there are
-)
-
-// String returns the stable name of the way.
-func (w Way) String() string {
-	return [...]string{"user-recorded", "user", "segue", "segue-shifted", "afterany", "fixed-lead", "oracle"}[w]
-}
-
-// Judged is a hand-over and what each way came to.
-type Judged struct {
-	Handover
-	// Submit and Start are, by way, when the successor is submitted, or for a
-	// dependent one when its wait began, and when it starts.
-	Submit, Start [Ways]segue.Time
-	// Decision is the advice by which Segue submits; nil where it submits because
-	// the predecessor has ended. Asked is how often advice was asked for.
-	Decision *segue.Decision
-	Asked    int
-	// Forecast is what was forecast at the user's own submission; empty where that
-	// came before the predecessor ran, or the successor was held back by its user.
-	Forecast segue.Forecast
-
-	tried []segue.Time // starts, of submissions Every, 2 Every, ... before the end
-}
-
-// Outcome returns the start minus the end of the predecessor: positive is an
-// interruption, negative an overlap.
-func (j *Judged) Outcome(history []segue.Job, w Way) time.Duration {
-	return j.Start[w].Sub(history[j.Before].End)
-}
-
 // Result is what was found and what it came to.
 type Result struct {
 	Found  Found
@@ -166,11 +116,7 @@ func judge(ctx context.Context, cfg Config) (Result, error) {
 			return Result{}, err
 		}
 	}
-	for n := range j.judged {
-		h := &j.judged[n]
-		h.Submit[Shifted] = h.Submit[Segue]
-		h.Start[Shifted] = max(h.Submit[Segue], h.Start[Segue].Add(h.Start[Recorded].Sub(h.Start[User])))
-	}
+	j.shift()
 	return Result{Found: found, Judged: j.judged, Lead: j.fixLead()}, nil
 }
 
@@ -193,9 +139,15 @@ type judgement struct {
 // the user's submission, and those that the oracle may choose.
 func (j *judgement) plan(handovers []Handover) {
 	j.left = make([]int, len(handovers))
+	lines := map[int][]int{} // by job
+	for _, line := range allLines(j.History) {
+		for _, i := range line {
+			lines[i] = line
+		}
+	}
 	for n, h := range handovers {
 		a, b := &j.History[h.Before], &j.History[h.After]
-		j.absent = append(j.absent, absentIn(j.History, h))
+		j.absent = append(j.absent, absentIn(j.History, lines[h.Before], h))
 		j.judged[n] = Judged{Handover: h}
 		for w := range Ways {
 			j.judged[n].Submit[w], j.judged[n].Start[w] = segue.NoTime, segue.NoTime
@@ -298,33 +250,6 @@ func (j *judgement) tryOther(t task) error {
 	return err
 }
 
-// fixLead fills in the fixed lead that costs least over all hand-overs. One that is
-// longer than the run of a predecessor is its whole run there.
-func (j *judgement) fixLead() time.Duration {
-	longest, best, least := 0, 0, math.Inf(1)
-	for n := range j.judged {
-		slices.Reverse(j.judged[n].tried)
-		longest = max(longest, len(j.judged[n].tried))
-	}
-	at := func(h *Judged, k int) (int, segue.Time) { k = min(k, len(h.tried)-1); return k, h.tried[k] }
-	for k := range longest {
-		cost := 0.0
-		for n := range j.judged {
-			_, start := at(&j.judged[n], k)
-			cost += j.cost(&j.judged[n], start)
-		}
-		if cost < least {
-			best, least = k, cost
-		}
-	}
-	for n := range j.judged {
-		h := &j.judged[n]
-		k, start := at(h, best)
-		h.Submit[FixedLead], h.Start[FixedLead] = j.History[h.Before].End.Add(-time.Duration(k)*j.Every), start
-	}
-	return time.Duration(best) * j.Every
-}
-
 // try submits the successor in the world, one way, and returns its start. The
 // oracle takes what is cheapest of all that is tried.
 func (j *judgement) try(t task, way Way) (segue.Time, error) {
@@ -339,10 +264,4 @@ func (j *judgement) try(t task, way Way) (segue.Time, error) {
 		}
 	}
 	return start, nil
-}
-
-// cost returns what a start costs at the preference, in hours.
-func (j *judgement) cost(h *Judged, start segue.Time) float64 {
-	x := start.Sub(j.History[h.Before].End)
-	return j.Prefer.Cost(max(x, 0), max(-x, 0))
 }
