@@ -32,8 +32,8 @@ func (t tuned) score(cfg Config) (Result, error) {
 			Name:        contender.rows.Name,
 			GapClosed:   estimate(gap, long.gapClosed[c]),
 			Cost:        estimate(cost, long.cost[c]),
-			ByLoad:      t.byLoad(contender.chosen, price),
-			Worst:       t.worst(contender.chosen, price),
+			ByLoad:      t.test.Starts.byLoad(contender.chosen, price),
+			Worst:       t.test.Starts.worst(contender.chosen, price),
 			OverPlanner: estimate(math.NaN(), long.difference[c]),
 			DayBlocks: DayBlocks{
 				GapClosed: estimate(gap, short.gapClosed[c]),
@@ -83,10 +83,11 @@ func (t tuned) contenders(price float64) []contender {
 	})
 }
 
-func (t tuned) byLoad(chosen []float64, price float64) ByLoad {
+// byLoad scores the chosen outcomes by the load of the starts.
+func (s Starts) byLoad(chosen []float64, price float64) ByLoad {
 	var xs [Heavy + 1][]float64
 	for i, x := range chosen {
-		load := LoadOf(t.test.Starts.Reactive[i])
+		load := LoadOf(s.Reactive[i])
 		xs[load] = append(xs[load], x)
 	}
 	part := func(load Load) LoadScore {
@@ -102,7 +103,7 @@ func (t tuned) byLoad(chosen []float64, price float64) ByLoad {
 }
 
 // worst returns the start of most cost, the first of equals.
-func (t tuned) worst(chosen []float64, price float64) Worst {
+func (s Starts) worst(chosen []float64, price float64) Worst {
 	worst := 0
 	for i, x := range chosen {
 		if PointOf(x).Cost(price) > PointOf(chosen[worst]).Cost(price) {
@@ -111,7 +112,7 @@ func (t tuned) worst(chosen []float64, price float64) Worst {
 	}
 	p := PointOf(chosen[worst])
 	return Worst{
-		At:           t.test.Starts.At[worst].String(),
+		At:           s.At[worst].String(),
 		Overlap:      Number(p.Overlap),
 		Interruption: Number(p.Interruption),
 		Cost:         Number(p.Cost(price)),

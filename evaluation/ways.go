@@ -151,12 +151,12 @@ func (c *waysContest) score(way int, against []float64) WayScore {
 			dearer++
 		}
 	}
-	t := tuned{test: Trial{Starts: Starts{At: c.At, Reactive: c.Reactive}}}
+	starts := Starts{At: c.At, Reactive: c.Reactive}
 	return WayScore{
 		Name: c.Names[way], Interruption: c.days.of(gaps), Overlap: c.days.of(overlaps), Cost: c.days.of(costs),
 		Change: c.days.of(changes), ChangeFourDays: c.blocks.of(changes), CostOfUsers: c.meanOfUsers(costs),
 		NoGap: Number(zeroShare(c.X[way])), Cheaper: Number(cheaper / float64(n)), Dearer: Number(dearer / float64(n)),
-		ByLoad: t.byLoad(c.X[way], c.price), Worst: t.worst(c.X[way], c.price),
+		ByLoad: starts.byLoad(c.X[way], c.price), Worst: starts.worst(c.X[way], c.price),
 	}
 }
 
