@@ -178,7 +178,7 @@ func (f *shadowFlags) written(complaints io.Writer) ([]shadow.Advice, error) {
 	case len(list) == 0:
 		return nil, segue.Errorf(segue.Invalid, "--advice %s holds no advice", f.advice)
 	case err != nil:
-		fmt.Fprintf(complaints, "segue: --advice %s: %d lines cannot be read; the first: %s\n", f.advice, unreadable, err)
+		fmt.Fprintf(complaints, "segue: --advice %s: lines that cannot be read: %d; the first: %s\n", f.advice, unreadable, err)
 	}
 	return list, nil
 }

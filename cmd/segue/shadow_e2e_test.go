@@ -36,7 +36,7 @@ func TestShadowWatchOnARealSlurm(t *testing.T) {
 	}
 	before := jobs()
 	for range 2 {
-		if out, err := r.command(t.Context(), r.segue, "shadow", "watch", "--once", "advice.jsonl"); err != nil || out != "Advice about 1 jobs is in advice.jsonl. Nothing was submitted." {
+		if out, err := r.command(t.Context(), r.segue, "shadow", "watch", "--once", "advice.jsonl"); err != nil || out != "advice.jsonl: advice about 1 of the jobs that run. Nothing was submitted." {
 			t.Fatalf("segue shadow watch: %v: %s", err, out)
 		}
 	}

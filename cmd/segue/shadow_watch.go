@@ -72,7 +72,7 @@ func (f *watchFlags) run(cmd *cobra.Command, path string) error {
 	if f.once {
 		n, err := w.Look(cmd.Context())
 		if err == nil {
-			fmt.Fprintf(cmd.OutOrStdout(), "Advice about %d jobs is in %s. Nothing was submitted.\n", n, path)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: advice about %d of the jobs that run. Nothing was submitted.\n", path, n)
 		}
 		return err
 	}
