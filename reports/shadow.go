@@ -23,6 +23,8 @@ type Shadow struct {
 	// as it was recorded, Hindsight that of a rule chosen afterwards; "" for none.
 	Ways                              []PolicyText
 	Own, Shifted, Recorded, Hindsight string
+	// Leads are what fixed leads came to, the shortest first.
+	Leads []evaluation.Point
 	// Found says what was found, a name and a number each.
 	Found [][2]string
 	// Hows are the ways of users, Totals the sums, Forecasts and World say how far
@@ -48,6 +50,9 @@ func (s Shadow) HTML() ([]byte, error) {
 	if len(s.Compared.Ways) > 0 {
 		page.add(s.means(), "means", "Gaps, overlaps and what they cost", shadowMeansCaption)
 		page.add(s.changes(), "changes", "Against what users did, and how sure that is", s.changesCaption())
+		if len(s.Leads) > 0 {
+			page.add(s.frontier(), "frontier", "At equal overlap", shadowFrontierCaption)
+		}
 		page.add(s.loads(), "load", "Light, medium and heavy queues", shadowLoadCaption)
 		page.addTable(s.users(), "users", "User by user", shadowUsersCaption)
 	}
@@ -131,6 +136,35 @@ func (s Shadow) changes() Dots {
 		g.Panels[1].Values = append(g.Panels[1].Values, dotOf(w.ChangeFourDays))
 	}
 	return g
+}
+
+// frontier draws what fixed leads come to, and where the ways lie beside them.
+func (s Shadow) frontier() Frontier {
+	f := Frontier{Title: "Interruption at each overlap", Series: []FrontierSeries{{Name: "fixed leads", Look: ConstantLook, Points: s.Leads}}}
+	rows := s.rows()
+	for i, w := range s.Compared.Ways {
+		if name := w.Name; name == s.Recorded || name == s.Shifted || name == s.Hindsight {
+			continue
+		}
+		p := evaluation.Point{Overlap: float64(w.Overlap.Mean), Interruption: float64(w.Interruption.Mean)}
+		look := rows[i].Look
+		if look == ConstantLook {
+			look = Look(i)
+		}
+		f.MaxOverlap = max(f.MaxOverlap, 8, 1.2*p.Overlap)
+		f.Series = append(f.Series, FrontierSeries{Name: rows[i].Name, Look: look, Points: []evaluation.Point{p}, Tuned: &p})
+	}
+	return f
+}
+
+// equal says what fixed leads leave at Segue's overlap.
+func (s Shadow) equal(own evaluation.WayScore) []string {
+	left := evaluation.NewFrontier(s.Leads).At(float64(own.Overlap.Mean))
+	if len(s.Leads) == 0 || !finite(left) {
+		return nil
+	}
+	return []string{fmt.Sprintf("At the same overlap fixed leads, the best of them or a mixture of two, leave %s h of interruption; Segue leaves %s h.",
+		decimal(left), decimal(float64(own.Interruption.Mean)))}
 }
 
 func (s Shadow) loads() Dots {
@@ -221,6 +255,7 @@ func (s Shadow) answer() []string {
 		text = append(text, fmt.Sprintf("It costs %s h; the %s, %s h: whoever does not know the queue beforehand does not know that lead either.",
 			decimal(float64(own.Cost.Mean)), s.label(s.Hindsight), decimal(float64(hindsight.Cost.Mean))))
 	}
+	text = append(text, s.equal(own)...)
 	if shifted, ok := s.score(s.Shifted); ok {
 		text = append(text, fmt.Sprintf("If the world in which this is measured errs for Segue as it did for users, Segue's cost is %s h and not %s h.",
 			decimal(float64(shifted.Cost.Mean)), decimal(float64(own.Cost.Mean))))

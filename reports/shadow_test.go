@@ -33,6 +33,7 @@ func shadowed(t *testing.T) reports.Shadow {
 	return reports.Shadow{
 		Trace: "100 jobs.", Command: "segue shadow --trace jobs.log", Compared: compared, Own: "segue", Shifted: "shifted", Recorded: "recorded",
 		Ways:  []reports.PolicyText{{Name: "segue", Label: "Segue", What: "By advice."}},
+		Leads: []evaluation.Point{{Overlap: 0, Interruption: 12}, {Overlap: 4, Interruption: 2}},
 		Found: [][2]string{{"jobs", "40"}}, Hows: table, Totals: table, Forecasts: table, World: table, List: table,
 		Examples: []reports.Timeline{chain()}, Notes: []string{"Made up."},
 	}
@@ -55,7 +56,7 @@ func TestShadowReportHoldsEverySection(t *testing.T) {
 		got = append(got, id[1])
 	}
 	want := []string{
-		"measured", "means", "changes", "load", "users", "found", "hows", "totals", "forecasts", "world", "example-1", "list", "policies", "words", "made",
+		"measured", "means", "changes", "frontier", "load", "users", "found", "hows", "totals", "forecasts", "world", "example-1", "list", "policies", "words", "made",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sections (-want +got):\n%s", diff)
@@ -63,7 +64,7 @@ func TestShadowReportHoldsEverySection(t *testing.T) {
 	for _, want := range []string{
 		"40 jobs were continued by hand. Users&#39; work stood still for 11.0\u00a0h at each and ran twice for 0.00\u00a0h; by Segue&#39;s advice it would have been 1.98\u00a0h",
 		"recorded of users are 13.0\u00a0h", "Segue is cheaper, and that is unlikely to be luck.", "Segue was cheaper at 100\u00a0% of them",
-		"Segue&#39;s cost is 2.98\u00a0h and not 1.98\u00a0h.", "&lt;b&gt;ben&lt;/b&gt;", "<h1>Segue beside what users did</h1>", "Made up.",
+		"leave 12.0\u00a0h of interruption; Segue leaves 1.98\u00a0h", "Segue&#39;s cost is 2.98\u00a0h and not 1.98\u00a0h.", "&lt;b&gt;ben&lt;/b&gt;", "<h1>Segue beside what users did</h1>", "Made up.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("report lacks %q", want)

@@ -27,8 +27,8 @@ func (s shadowTables) print(r shadow.Report) error {
 	s.ways(r)
 	fmt.Fprintf(s.w, "\nCost = interruption + %.2g x overlap, mean hours per hand-over; intervals: 95 %%, bootstrap by days (%d) and by blocks of four (%d).\n"+
 		"user: the user's own submission in the world in which all are measured; segue-shifted: as much off as the world is there.\n"+
-		"fixed-lead: %s before every end, which turned out cheapest. Nothing was submitted.\n",
-		float64(r.OverlapPrice), r.Days, r.Blocks, number(r.FixedLead)+" h")
+		"fixed-lead: %s h before every end, which turned out cheapest. At segue's overlap fixed leads leave %s h of interruption.\n"+
+		"Nothing was submitted.\n", float64(r.OverlapPrice), r.Days, r.Blocks, number(r.FixedLead), number(r.AtSegues))
 	s.loadsOf(r)
 	s.users(r)
 	s.trust(r)

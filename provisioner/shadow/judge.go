@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/outcomes"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/provisioner"
@@ -70,8 +71,10 @@ func (c Config) validate() error {
 type Result struct {
 	Found  Found
 	Judged []Judged // in the order of Found.Handovers
-	// Lead is that of FixedLead.
-	Lead time.Duration
+	// Lead is that of FixedLead, and Leads what each of 0, Every, 2 Every, ... came to
+	// in the mean.
+	Lead  time.Duration
+	Leads []evaluation.Point
 }
 
 // Judge finds the hand-overs of the period and goes through the history once,
@@ -117,7 +120,8 @@ func judge(ctx context.Context, cfg Config) (Result, error) {
 		}
 	}
 	j.shift()
-	return Result{Found: found, Judged: j.judged, Lead: j.fixLead()}, nil
+	leads := j.leads()
+	return Result{Found: found, Judged: j.judged, Lead: j.fixLead(leads), Leads: leads}, nil
 }
 
 // judgement is a judgement under way. Tasks are done in the order of time, since

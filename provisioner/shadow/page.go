@@ -34,7 +34,7 @@ func Page(cfg Config, result Result, r Report, command string) ([]byte, error) {
 		Title:   fmt.Sprintf("Segue beside what users did, %s to %s", cfg.From.Std().Format("2 Jan 2006"), cfg.Until.Std().Format("2 Jan 2006")),
 		Trace:   fmt.Sprintf("%d jobs in the history, %d nodes; advice by %s every %s, at a price of %.2g h of interruption for an hour of overlap.", len(cfg.History), cfg.Cluster.Pools[0].Nodes, by, policy.Words(cfg.Every), cfg.Prefer.OverlapPrice()),
 		Command: command, Compared: r.WaysReport, Ways: texts, Own: Segue.String(), Shifted: Shifted.String(),
-		Recorded: Recorded.String(), Hindsight: FixedLead.String(),
+		Recorded: Recorded.String(), Hindsight: FixedLead.String(), Leads: result.Leads,
 		Found: r.Found.named(), Hows: r.howTable(), Totals: r.totalTable(), Forecasts: r.Forecasts.table(), World: r.World.table(),
 		Examples: examples(cfg, result), List: r.list(),
 	}

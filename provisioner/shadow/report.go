@@ -2,6 +2,7 @@ package shadow
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -17,6 +18,10 @@ type Report struct {
 	evaluation.WaysReport
 	// FixedLead is the lead of the way of that name.
 	FixedLead evaluation.Number `json:"fixed_lead_hours"`
+	// Leads are what every fixed lead came to. AtSegues is the interruption of the
+	// best mixture of them at Segue's overlap: equal overlap, to compare with.
+	Leads     []LeadScore       `json:"fixed_leads"`
+	AtSegues  evaluation.Number `json:"fixed_leads_interruption_at_overlap_of_segue"`
 	Totals    []Total           `json:"totals"`
 	Hows      []HowCount        `json:"how_users_did_it"`
 	Forecasts ForecastScore     `json:"forecasts_of_own_submissions"`
@@ -34,6 +39,14 @@ type Counts struct {
 	TooLate    int `json:"too_near_the_end_of_the_history"`
 	// Unadvised were continued by hand too, but no advice was written down.
 	Unadvised int `json:"without_advice"`
+}
+
+// LeadScore is what one fixed lead came to: mean hours.
+type LeadScore struct {
+	Lead         evaluation.Number `json:"lead_hours"`
+	Interruption evaluation.Number `json:"interruption_hours"`
+	Overlap      evaluation.Number `json:"overlap_hours"`
+	Cost         evaluation.Number `json:"cost"`
 }
 
 // Total is the sum over all hand-overs of one way. Overlap is also in node-hours,
@@ -134,7 +147,7 @@ func NewReport(cfg Config, r Result, seed uint64) (Report, error) {
 	if report.WaysReport, err = evaluation.CompareWays(ways, User.String(), evaluation.Config{Prefer: cfg.Prefer, Seed: seed}); err != nil {
 		return Report{}, fmt.Errorf("shadow: %w", err)
 	}
-	report.FixedLead = evaluation.Number(r.Lead.Hours())
+	report.leads(cfg, r)
 	f := r.Found
 	report.Found = Counts{f.UsedUp, len(f.Handovers), f.Alone, f.Late, f.SideBySide, f.TooLate, f.Unadvised}
 	report.totals(cfg, r, ways)
@@ -145,6 +158,19 @@ func NewReport(cfg Config, r Result, seed uint64) (Report, error) {
 		report.Rows = append(report.Rows, rowOf(cfg, &r.Judged[i]))
 	}
 	return report, nil
+}
+
+func (r *Report) leads(cfg Config, result Result) {
+	r.FixedLead, r.Leads, r.AtSegues = evaluation.Number(result.Lead.Hours()), []LeadScore{}, evaluation.Number(math.NaN())
+	for k, p := range result.Leads {
+		r.Leads = append(r.Leads, LeadScore{
+			evaluation.Number((time.Duration(k) * cfg.Every).Hours()), evaluation.Number(p.Interruption), evaluation.Number(p.Overlap),
+			evaluation.Number(p.Cost(cfg.Prefer.OverlapPrice())),
+		})
+	}
+	if len(r.Ways) > 0 {
+		r.AtSegues = evaluation.Number(evaluation.NewFrontier(result.Leads).At(float64(r.Ways[Segue].Overlap.Mean)))
+	}
 }
 
 func (r *Report) totals(cfg Config, result Result, ways evaluation.Ways) {

@@ -1,11 +1,11 @@
 package shadow
 
 import (
-	"math"
 	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/evaluation"
 )
 
 // Way is a way of continuing a job.
@@ -67,29 +67,41 @@ func (j *judgement) shift() {
 	}
 }
 
-// fixLead fills in the fixed lead that costs least over all hand-overs. One that is
-// longer than the run of a predecessor is its whole run there.
-func (j *judgement) fixLead() time.Duration {
-	longest, best, least := 0, 0, math.Inf(1)
+// leads returns what every fixed lead came to.
+func (j *judgement) leads() []evaluation.Point {
+	longest := 0
 	for n := range j.judged {
-		slices.Reverse(j.judged[n].tried)
+		slices.Reverse(j.judged[n].tried) // the shortest lead first
 		longest = max(longest, len(j.judged[n].tried))
 	}
-	at := func(h *Judged, k int) (int, segue.Time) { k = min(k, len(h.tried)-1); return k, h.tried[k] }
+	var means []evaluation.Point
 	for k := range longest {
-		cost := 0.0
+		var outcomes []float64
 		for n := range j.judged {
-			_, start := at(&j.judged[n], k)
-			cost += j.cost(&j.judged[n], start)
+			h := &j.judged[n]
+			outcomes = append(outcomes, h.tried[h.lead(k)].Sub(j.History[h.Before].End).Hours())
 		}
-		if cost < least {
-			best, least = k, cost
+		means = append(means, evaluation.Mean(outcomes))
+	}
+	return means
+}
+
+// lead returns the place in tried of a lead: one that is longer than the run of the
+// predecessor is its whole run.
+func (h *Judged) lead(k int) int { return min(k, len(h.tried)-1) }
+
+// fixLead fills in the fixed lead that costs least, and returns it.
+func (j *judgement) fixLead(leads []evaluation.Point) time.Duration {
+	best := 0
+	for k, p := range leads {
+		if price := j.Prefer.OverlapPrice(); p.Cost(price) < leads[best].Cost(price) {
+			best = k
 		}
 	}
 	for n := range j.judged {
 		h := &j.judged[n]
-		k, start := at(h, best)
-		h.Submit[FixedLead], h.Start[FixedLead] = j.History[h.Before].End.Add(-time.Duration(k)*j.Every), start
+		k := h.lead(best)
+		h.Submit[FixedLead], h.Start[FixedLead] = j.History[h.Before].End.Add(-time.Duration(k)*j.Every), h.tried[k]
 	}
 	return time.Duration(best) * j.Every
 }
