@@ -95,8 +95,8 @@ func byJob(all []Advice) advised {
 }
 
 // follow returns the advice by which the successor of a job is submitted, and when:
-// the first that says so, or that names an instant before which no other came. Nil
-// where the job ends first.
+// the first that says so, or that names an instant after which no other came within
+// a minute. Nil where the job ends first.
 func (a advised) follow(job *segue.Job) (*Advice, segue.Time) {
 	var held *Advice
 	for i := range a[job.ID.String()] {
@@ -105,7 +105,7 @@ func (a advised) follow(job *segue.Job) (*Advice, segue.Time) {
 		if at <= job.Start || at >= job.End {
 			continue
 		}
-		if held != nil && segue.TimeOf(held.SubmitAt) < at {
+		if held != nil && segue.TimeOf(held.SubmitAt).Add(atOnce) <= at {
 			break
 		}
 		if held = now; now.Submit {

@@ -47,10 +47,11 @@ func newAdviser(cfg Config) (*adviser, error) {
 
 // advise says whether the successor is to be submitted at the instant at, by what
 // had been recorded before: of the predecessor its limit, and not when it ended.
-func (a *adviser) advise(ctx context.Context, at segue.Time, h Handover, absent absent) (segue.Decision, error) {
-	before, after := &a.History[h.Before], &a.History[h.After]
+// The successor asks for what the job like does.
+func (a *adviser) advise(ctx context.Context, at segue.Time, h Handover, like int, absent absent) (segue.Decision, error) {
+	before, user := &a.History[h.Before], a.History[h.Before].User
 	a.now.History = a.walk.To(at, &a.now.Snapshot)
-	a.now.Owner = after.User
+	a.now.Owner = user
 	gone := func(q segue.QueuedJob) bool { return absent[q.ID] }
 	a.now.Snapshot.Running = slices.DeleteFunc(a.now.Snapshot.Running, gone)
 	a.now.Snapshot.Pending = slices.DeleteFunc(a.now.Snapshot.Pending, gone)
@@ -59,14 +60,14 @@ func (a *adviser) advise(ctx context.Context, at segue.Time, h Handover, absent 
 		remaining = 0
 	}
 	q := provisioner.Question{
-		Request:   requestOf(after, a.Cluster.Pools[0].Nodes),
+		Request:   requestOf(&a.History[like], a.Cluster.Pools[0].Nodes),
 		Remaining: remaining, Prefer: a.Prefer, MaxLead: a.MaxLead,
 		Step: max(remaining, time.Hour), // what later moments would cost is not asked
 	}
 	if a.By == nil {
 		return provisioner.Advise(a.now, a.Cluster, a.Monte, q)
 	}
-	by, err := a.model(ctx, at, after.User)
+	by, err := a.model(ctx, at, user)
 	if err != nil {
 		return segue.Decision{}, err
 	}

@@ -209,7 +209,7 @@ func (j *judgement) perform(ctx context.Context, t task) error {
 		_, err := j.try(t, Segue)
 		return err
 	case forecast:
-		d, err := j.adviser.advise(ctx, t.at, h.Handover, j.absent[t.handover])
+		d, err := j.adviser.advise(ctx, t.at, h.Handover, h.After, j.absent[t.handover])
 		h.Forecast = d.Forecast
 		return err
 	}
@@ -224,7 +224,8 @@ func (j *judgement) ask(ctx context.Context, t task) error {
 		_, err := j.try(task{end, t.handover, ask}, Segue)
 		return err
 	}
-	d, err := j.adviser.advise(ctx, t.at, h.Handover, j.absent[t.handover])
+	// What the successor will ask for is not known yet: the same again.
+	d, err := j.adviser.advise(ctx, t.at, h.Handover, h.Before, j.absent[t.handover])
 	if err != nil {
 		return err
 	}

@@ -135,9 +135,9 @@ func TestAdviceKnowsNothingOfTheFuture(t *testing.T) {
 		cfg.Every = 4 * hour
 		cfg.Advised = func(h shadow.Handover, d segue.Decision) {
 			given++
-			a, b := history[h.Before], history[h.After]
+			a := history[h.Before]
 			now := predictor.RecordedAt(predictor.Known(history, d.At), d.At, 3)
-			now.Owner = b.User
+			now.Owner = a.User
 			keep := func(list []segue.QueuedJob) (kept []segue.QueuedJob) {
 				for _, q := range list {
 					if !goneOn(&history[q.ID.Number-1], &a) {
@@ -148,7 +148,7 @@ func TestAdviceKnowsNothingOfTheFuture(t *testing.T) {
 			}
 			now.Snapshot.Running, now.Snapshot.Pending = keep(now.Snapshot.Running), keep(now.Snapshot.Pending)
 			want, err := provisioner.Advise(now, cfg.Cluster, cfg.Monte, provisioner.Question{
-				Request:   segue.Request{Shape: segue.Shape{Nodes: int(b.Nodes), Limit: b.Limit}, User: b.User},
+				Request:   segue.Request{Shape: segue.Shape{Nodes: int(a.Nodes), Limit: a.Limit}, User: a.User},
 				Remaining: max(a.Start.Add(a.Limit).Sub(d.At), 0), Step: max(a.Start.Add(a.Limit).Sub(d.At), hour),
 			})
 			if err != nil {

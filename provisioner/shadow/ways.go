@@ -53,8 +53,8 @@ type Judged struct {
 
 // Outcome returns the start minus the end of the predecessor: positive is an
 // interruption, negative an overlap.
-func (j *Judged) Outcome(history []segue.Job, w Way) time.Duration {
-	return j.Start[w].Sub(history[j.Before].End)
+func (h *Judged) Outcome(history []segue.Job, w Way) time.Duration {
+	return h.Start[w].Sub(history[h.Before].End)
 }
 
 // shift fills in what becomes of Segue's submissions if the world errs at them as at
