@@ -57,6 +57,12 @@ func (c *Config) check() []wrong {
 	if c.Every != 0 && c.Every.Std() < time.Second {
 		refuse("every", "found %s: want at least 1s", c.Every)
 	}
+	if u, err := url.Parse(c.Tracing.Endpoint); c.Tracing.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		refuse("tracing.endpoint", "found %q: want http://HOST:PORT or https://...", c.Tracing.Endpoint)
+	}
+	if r := c.Tracing.Ratio; r < 0 || r > 1 {
+		refuse("tracing.ratio", "found %g: want more than 0, and at most 1", r)
+	}
 	used := c.Training.Back
 	if used == 0 {
 		used = trainedOn

@@ -34,6 +34,7 @@ type Config struct {
 	Limits   Limits   `yaml:"limits,omitempty"`
 	Advice   Advice   `yaml:"advice,omitempty"`
 	Training Training `yaml:"training,omitempty"`
+	Tracing  Tracing  `yaml:"tracing,omitempty"`
 	// SessionKeyFile holds what seals the sessions of the dashboard, any 32 bytes or
 	// more: servers that stand behind one name need the same, and with it sessions
 	// outlast a restart; default none, and a key of the process.
@@ -106,6 +107,17 @@ type Advice struct {
 	Stale Duration `yaml:"stale,omitempty"`
 	// Replicas is how many futures are simulated; default 100.
 	Replicas int `yaml:"replicas,omitempty"`
+}
+
+// Tracing says which OpenTelemetry collector is told of requests and rounds.
+type Tracing struct {
+	// Endpoint is the base URL of its OTLP over HTTP, such as http://localhost:4318; the
+	// variable OTEL_EXPORTER_OTLP_ENDPOINT counts before it; default none. The variable
+	// OTEL_EXPORTER_OTLP_HEADERS may hold headers that let in.
+	Endpoint string `yaml:"endpoint,omitempty"`
+	// Ratio is which part of the traces that begin here is recorded, more than 0 and at
+	// most 1; default 1.
+	Ratio float64 `yaml:"ratio,omitempty"`
 }
 
 // Training says when and how models are trained from the history.

@@ -101,6 +101,13 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 				`c.yaml:1:12: log_level: found "loud": want one of debug, info, warn, error`,
 			},
 		},
+		"no collector": {
+			"tracing: {endpoint: localhost:4318, ratio: 2}\n",
+			[]string{
+				`c.yaml:1:21: tracing.endpoint: found "localhost:4318": want http://HOST:PORT or https://...`,
+				"c.yaml:1:44: tracing.ratio: found 2: want more than 0, and at most 1",
+			},
+		},
 		"a span to keep": {"retention: {audit: always}\n", []string{`c.yaml:1:20: found "always": want a span of more than 0 with its unit: 3s, 10m, 36h or 7d, or forever`}},
 		"less kept than trained on": {
 			"retention: {jobs: 90d}\ntraining: {schedule: '@daily'}\n",

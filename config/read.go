@@ -29,9 +29,11 @@ func Read(path string, environment func(name string) string) (Config, error) {
 	return c, nil
 }
 
-// override takes what may be a secret from the environment.
+// override takes from the environment what may be a secret, or is set there by habit.
 func (c *Config) override(environment func(name string) string) {
-	for name, into := range map[string]*string{"DATABASE_URL": &c.DatabaseURL, "SEGUE_TRAINING_WEBHOOK": &c.Training.Webhook} {
+	for name, into := range map[string]*string{
+		"DATABASE_URL": &c.DatabaseURL, "SEGUE_TRAINING_WEBHOOK": &c.Training.Webhook, "OTEL_EXPORTER_OTLP_ENDPOINT": &c.Tracing.Endpoint,
+	} {
 		if v := environment(name); v != "" {
 			*into = v
 		}
@@ -120,7 +122,7 @@ func inWords(message string) string {
 		what = "a list"
 	}
 	want, ok := map[string]string{
-		"int": "a whole number", "string": "a text", "[]string": "a list", "map[string]string": "names, each with a text",
+		"int": "a whole number", "float64": "a number", "string": "a text", "[]string": "a list", "map[string]string": "names, each with a text",
 	}[m[3]]
 	if !ok {
 		want = "a group of settings: " + strings.Join(namesOf(m[3]), ", ")

@@ -15,6 +15,7 @@ import (
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/server/spans"
 	"github.com/segue-project/segue/store"
 )
 
@@ -110,6 +111,7 @@ type advisor struct {
 	by   *provisioner.Trained
 	past past
 
+	spans     *spans.Recorder // nil where nobody is told
 	computed  prometheus.Counter
 	computing prometheus.Histogram
 }
@@ -281,7 +283,14 @@ func (a *advisor) sweep(now segue.Time) {
 }
 
 // work works a question out, when it is its turn.
-func (a *advisor) work(ctx context.Context, q question) (api.Advice, error) {
+func (a *advisor) work(ctx context.Context, q question) (advice api.Advice, err error) {
+	ctx, span := a.spans.Start(ctx, "work out advice", spans.Internal)
+	defer func() {
+		if err != nil {
+			span.Fail(err.Error())
+		}
+		span.End()
+	}()
 	if err := a.begin(ctx); err != nil {
 		return api.Advice{}, err
 	}

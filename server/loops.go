@@ -11,6 +11,7 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/server/spans"
 	"github.com/segue-project/segue/store"
 )
 
@@ -30,6 +31,7 @@ type loops struct {
 	every   time.Duration
 	log     *slog.Logger
 	watched *watched
+	spans   *spans.Recorder    // nil where nobody is told
 	rounds  prometheus.Counter // as the leader
 	failed  prometheus.Counter
 
@@ -73,8 +75,7 @@ func newLoops(s *store.Store, cluster *schedulers.Cluster, decider provisioner.D
 // run works round after round until ctx ends, and gives the lease back.
 func (l *loops) run(ctx context.Context) {
 	for {
-		err := l.agent.RunOnce(ctx)
-		l.end()
+		err := l.round(ctx)
 		if err != nil && ctx.Err() == nil {
 			l.failed.Inc()
 			l.log.Warn("round is incomplete", "error", err)
@@ -86,16 +87,33 @@ func (l *loops) run(ctx context.Context) {
 	_ = l.agent.Run(ctx) // which has ended: nothing is done but to give the lease back
 }
 
+// round is one round, of which only those of the leader are worth a span.
+func (l *loops) round(ctx context.Context) error {
+	ctx, span := l.spans.Start(ctx, "round", spans.Internal)
+	err := l.agent.RunOnce(ctx)
+	led := l.end()
+	if err != nil {
+		span.Fail(err.Error())
+	}
+	if led || err != nil {
+		span.End()
+	}
+	return err
+}
+
 func (l *loops) begin(now segue.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.began, l.ended = now, false
 }
 
-func (l *loops) end() {
+// end notes that a round is over, and reports whether it was one of the leader.
+func (l *loops) end() (led bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	led = l.began.Known() && !l.ended
 	l.ended = true
+	return led
 }
 
 // leads reports whether this server has led within the life of a lease.

@@ -23,6 +23,11 @@ func (s *Server) gauges(version string) []prometheus.Collector {
 		},
 		s.advisor.computed, s.advisor.computing, s.keeper.removed, s.keeper.size,
 	}
+	if s.spans != nil {
+		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "segue_spans_lost_total", Help: "Spans that the collector did not take.",
+		}, func() float64 { return float64(s.spans.Lost()) }))
+	}
 	if s.mender != nil {
 		all = append(all, s.mender.missing, s.mender.filled)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/segue-project/segue/api"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/server/spans"
 	"github.com/segue-project/segue/store"
 )
 
@@ -65,6 +66,9 @@ type Config struct {
 	// SessionKey seals the sessions of the dashboard: 32 bytes, the same at all servers
 	// behind one name; nil for one of this process.
 	SessionKey []byte
+	// Tracing says which collector is told of requests and rounds; none without an
+	// Endpoint. Now, Version and Log are the server's.
+	Tracing spans.Config
 	// Grace is how long requests may take to end once the server is told to;
 	// default 4 seconds.
 	Grace time.Duration
@@ -110,6 +114,7 @@ type Server struct {
 	keeper  *keeper
 	peers   *peers
 	health  *health
+	spans   *spans.Recorder // nil where nobody is told
 	// dashboard shows all of it to people.
 	dashboard *dashboard
 	handler   http.Handler
@@ -122,6 +127,14 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	srv := &Server{cfg: cfg, store: s, feed: api.NewFeed(), peers: newPeers(cfg), keeper: newKeeper(s, cfg)}
+	if cfg.Tracing.Endpoint != "" {
+		var err error
+		t := cfg.Tracing
+		t.Now, t.Version, t.Log = cfg.Now, cfg.Version, cfg.Log
+		if srv.spans, err = spans.New(t); err != nil {
+			return nil, err
+		}
+	}
 	if cfg.Driver != nil {
 		var err error
 		srv.cluster, err = schedulers.New(cfg.Driver, patienceOf(cfg))
@@ -130,6 +143,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 		}
 	}
 	srv.advisor = newAdvisor(s, srv.cluster, cfg)
+	srv.advisor.spans = srv.spans
 	srv.models = &catalogue{dir: cfg.Registry, now: cfg.Now}
 	srv.models.use(cfg.Model)
 	registry := prometheus.NewRegistry()
@@ -139,7 +153,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		srv.loops = loops
+		srv.loops, loops.spans = loops, srv.spans
 		srv.mender = newMender(s, srv.cluster, loops, cfg)
 	}
 	srv.health = &health{store: s, cluster: srv.cluster, loops: srv.loops, now: cfg.Now, log: cfg.Log}
@@ -158,7 +172,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 	if srv.dashboard, err = newDashboard(srv); err != nil {
 		return nil, err
 	}
-	srv.handler = divide(srv.dashboard.pages, srv.api)
+	srv.handler = srv.spans.Handler(divide(srv.dashboard.pages, srv.api), routeOf)
 	return srv, nil
 }
 
@@ -223,6 +237,9 @@ func (s *Server) background() []func(context.Context) {
 	all := []func(context.Context){s.advisor.run, s.watch, s.keeper.run, s.dashboard.outlooks.run}
 	if s.loops != nil {
 		all = append(all, s.loops.run)
+	}
+	if s.spans != nil {
+		all = append(all, s.spans.Run)
 	}
 	if s.mender != nil {
 		all = append(all, s.mender.run)

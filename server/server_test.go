@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/api"
+	"github.com/segue-project/segue/server/spans"
 )
 
 func TestTheFirstTokenIsMadeOnce(t *testing.T) {
@@ -311,5 +314,36 @@ func TestAStoreThatIsGoneIsTold(t *testing.T) {
 	want[0].OK, want[0].State = false, "does not answer"
 	if diff := cmp.Diff(want, srv.health.Checks(t.Context())); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+}
+
+// A server tells a collector of requests, by their sort and not by what they name.
+func TestACollectorIsToldOfRequests(t *testing.T) {
+	t.Parallel()
+	told := make(chan string, 10)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body) // what is cut off lacks what is wanted
+		told <- string(text)
+	}))
+	t.Cleanup(collector.Close)
+	srv, err := New(openStore(t), Config{
+		Now: realNow, Holder: "one", User: "segue", Log: slog.New(slog.DiscardHandler), Tracing: spans.Config{Endpoint: collector.URL},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/v1/chains/k3v9q2/decisions", "/chains/k3v9q2"} {
+		srv.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+	}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if err := srv.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	text := <-told
+	for _, want := range []string{`"name":"GET /v1/chains/{id}/decisions"`, `"name":"GET /chains/{id}"`, `"http.response.status_code","value":{"intValue":"401"}`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the collector is not told %s:\n%s", want, text)
+		}
 	}
 }

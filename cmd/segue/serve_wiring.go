@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"log/slog"
 	"maps"
+	"net/url"
 	"os"
 	"reflect"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/schedulers/slurm"
 	"github.com/segue-project/segue/server"
+	"github.com/segue-project/segue/server/spans"
 	"github.com/segue-project/segue/store"
 )
 
@@ -45,7 +47,11 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 			Chains: c.Retention.Chains.Std(), Audit: c.Retention.Audit.Std(),
 		},
 		Advice: server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},
-		Log:    log,
+		Tracing: spans.Config{
+			Endpoint: c.Tracing.Endpoint, Ratio: c.Tracing.Ratio, Service: os.Getenv("OTEL_SERVICE_NAME"),
+			Headers: headersOf(os.Getenv("OTEL_EXPORTER_OTLP_HEADERS")),
+		},
+		Log: log,
 	}
 	if cfg.SessionKey, err = sessionKey(c.SessionKeyFile); err != nil {
 		return server.Config{}, err
@@ -60,6 +66,20 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 		cfg.ReadyFile = readyFile
 	}
 	return cfg, nil
+}
+
+// headersOf reads headers as OpenTelemetry writes them: name=value,name=value, the
+// values encoded as in URLs. What is no pair is left out.
+func headersOf(text string) map[string]string {
+	headers := map[string]string{}
+	for pair := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(pair, "=")
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if name = strings.TrimSpace(name); ok && err == nil && name != "" {
+			headers[name] = value
+		}
+	}
+	return headers
 }
 
 // sessionKey returns the key that the content of a file makes, nil without a file.
