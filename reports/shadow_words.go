@@ -8,7 +8,7 @@ const (
 	shadowChangesCaption = "Whiskers are 95 % intervals from resampling blocks. Congestion lasts for days, so that blocks of four days are the honest " +
 		"ones where there are enough of them."
 	shadowFrontierCaption = "The line is what submitting the same time before every end comes to, for every such time, in hindsight. " +
-		"The useful comparison is straight up and down: equal overlap, less interruption. Each marker is a way as it is."
+		"The useful comparison is straight up and down: equal overlap, less interruption. Each marker is a way as it is; the flat line right of it says that nobody has to use more overlap."
 	shadowLoadCaption = "A hand-over is light, medium or heavy when submitting only at the predecessor's end would have meant a wait of up to 2 h, " +
 		"of 2 to 12 h, or of more. Mind that each panel has its own scale."
 	shadowUsersCaption = "Users whose own way cost most in all come first. A change below 0 is in Segue's favour. Means hide what happens once: look at the " +
