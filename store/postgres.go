@@ -31,6 +31,7 @@ func connectPostgres(where string, cfg Config) (*Store, error) {
 	if parsed.RuntimeParams["application_name"] == "" {
 		parsed.RuntimeParams["application_name"] = "segue"
 	}
+	parsed.DialFunc = dialer().DialContext
 	if cfg.Volatile {
 		parsed.RuntimeParams["synchronous_commit"] = "off"
 	}
