@@ -140,7 +140,7 @@ func TestAChainWhoseJobsAreLostSurvivesADeathAtEveryStep(t *testing.T) {
 	t.Parallel()
 	deaths, every := 0, 1
 	if testing.Short() {
-		every = 20
+		every = 35
 	}
 	for kill := 1; kill <= 70; kill += every {
 		for _, after := range []bool{false, true} {

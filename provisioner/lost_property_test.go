@@ -20,8 +20,8 @@ func TestLostJobsNeitherShortenNorDoubleAChain(t *testing.T) {
 		g := forgetting{w: w, f: &forgetful{Driver: w.driver, forgotten: map[segue.JobID]bool{}}, away: map[segue.JobID]bool{}}
 		w.begin(segue.Terms{MaxLinks: 3})
 		living := w.processOn(g.f)
-		for i := 0; w.chain().State == segue.ChainActive && i < 400; i++ {
-			w.driver.Advance(w.driver.Now().Add(2 * quarter))
+		for i := 0; w.chain().State == segue.ChainActive && i < 200; i++ {
+			w.driver.Advance(w.driver.Now().Add(4 * quarter))
 			g.happen(r)
 			if rapid.IntRange(0, 9).Draw(r, "dies") == 0 {
 				dying := w.processOn(&fragile{Driver: g.f, kill: rapid.IntRange(1, 6).Draw(r, "at"), after: rapid.Bool().Draw(r, "after")})
