@@ -37,7 +37,8 @@ type Config struct {
 	Tracing  Tracing  `yaml:"tracing,omitempty"`
 	// SessionKeyFile holds what seals the sessions of the dashboard, any 32 bytes or
 	// more: servers that stand behind one name need the same, and with it sessions
-	// outlast a restart; default none, and a key of the process.
+	// outlast a restart. The variable SEGUE_SESSION_KEY, with the secret itself, counts
+	// before it; default none, and a key of the process.
 	SessionKeyFile string `yaml:"session_key_file,omitempty"`
 	// LogLevel is debug, info, warn or error; default info. It may change while the
 	// server works.

@@ -103,7 +103,8 @@ func saidNext(t *testing.T, lines *bufio.Reader) logLine {
 }
 
 // The key of sessions is made of a file that not everybody may read, and that holds
-// enough of a secret; the end of its line does not count.
+// enough of a secret, without the end of its line; one of the environment counts
+// before it.
 func TestTheKeyOfSessionsIsOfAFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -120,7 +121,7 @@ func TestTheKeyOfSessionsIsOfAFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(tt.text), tt.mode); err != nil {
 			t.Fatal(err)
 		}
-		key, err := sessionKey(path)
+		key, err := sessionKey("", path)
 		if tt.want == "" && (err != nil || len(key) != 32) {
 			t.Errorf("%s: a key of %d bytes, %v; want 32", name, len(key), err)
 		}
@@ -128,12 +129,12 @@ func TestTheKeyOfSessionsIsOfAFile(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", name, err, tt.want)
 		}
 	}
-	one, _ := sessionKey(filepath.Join(dir, "good"))
-	same, _ := sessionKey(filepath.Join(dir, "with an end of line"))
+	one, _ := sessionKey("", filepath.Join(dir, "good"))
+	same, _ := sessionKey(secret, filepath.Join(dir, "short"))
 	if diff := cmp.Diff(one, same); diff != "" {
 		t.Errorf("keys of one secret (-want +got):\n%s", diff)
 	}
-	if key, err := sessionKey(""); key != nil || err != nil {
+	if key, err := sessionKey("", ""); key != nil || err != nil {
 		t.Errorf("without a file %v, %v; want none", key, err)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"log/slog"
 	"maps"
@@ -53,7 +52,7 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 		},
 		Log: log,
 	}
-	if cfg.SessionKey, err = sessionKey(c.SessionKeyFile); err != nil {
+	if cfg.SessionKey, err = sessionKey(os.Getenv("SEGUE_SESSION_KEY"), c.SessionKeyFile); err != nil {
 		return server.Config{}, err
 	}
 	if c.Model == champion {
@@ -82,28 +81,34 @@ func headersOf(text string) map[string]string {
 	return headers
 }
 
-// sessionKey returns the key that the content of a file makes, nil without a file.
-// Whoever else can read it can take part in everybody's sessions.
-func sessionKey(path string) ([]byte, error) {
-	if path == "" {
-		return nil, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, segue.Errorf(segue.Invalid, "session_key_file: %w", err)
-	}
-	if info.Mode().Perm()&0o007 != 0 {
-		return nil, segue.Errorf(segue.Invalid, "session_key_file: anybody may read or write %s: chmod o= %[1]s", path)
-	}
-	secret, err := os.ReadFile(path)
-	if err != nil {
-		return nil, segue.Errorf(segue.Invalid, "session_key_file: %w", err)
+// sessionKey returns the key that a secret makes, which is given or the content of a
+// file; nil without either. Whoever else can read it can take part in everybody's
+// sessions.
+func sessionKey(secret, path string) ([]byte, error) {
+	from := "SEGUE_SESSION_KEY"
+	if secret == "" {
+		if path == "" {
+			return nil, nil
+		}
+		from = "session_key_file: " + path
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, segue.Errorf(segue.Invalid, "session_key_file: %w", err)
+		}
+		if info.Mode().Perm()&0o007 != 0 {
+			return nil, segue.Errorf(segue.Invalid, "%s: anybody may read or write it: chmod o= %s", from, path)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, segue.Errorf(segue.Invalid, "session_key_file: %w", err)
+		}
+		secret = strings.TrimSpace(string(text))
 	}
 	const least = 32
-	if secret = bytes.TrimSpace(secret); len(secret) < least {
-		return nil, segue.Errorf(segue.Invalid, "session_key_file: %s has %d bytes, want at least %d: head -c 32 /dev/urandom | base64 > %[1]s", path, len(secret), least)
+	if len(secret) < least {
+		return nil, segue.Errorf(segue.Invalid, "%s has %d bytes, want at least %d: head -c 32 /dev/urandom | base64", from, len(secret), least)
 	}
-	key := sha256.Sum256(secret)
+	key := sha256.Sum256([]byte(secret))
 	return key[:], nil
 }
 
