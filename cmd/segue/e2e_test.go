@@ -112,6 +112,11 @@ type rig struct {
 
 func newRig(t *testing.T, how endToEnd) *rig {
 	t.Helper()
+	return newRigOf(t, how, slurmtest.Config{Accounting: true})
+}
+
+func newRigOf(t *testing.T, how endToEnd, cfg slurmtest.Config) *rig {
+	t.Helper()
 	r := &rig{t: t, how: how, dir: t.TempDir()}
 	r.segue = filepath.Join(r.dir, "segue")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", r.segue, ".").CombinedOutput(); err != nil {
@@ -119,9 +124,13 @@ func newRig(t *testing.T, how endToEnd) *rig {
 	}
 	// A dependent job grows no older while it waits for its predecessor: that is
 	// Slurm's default, and what makes chains of afterany wait.
-	r.slurm = slurmtest.Start(t, slurmtest.Config{Accounting: true, Extra: []string{
+	cfg.Extra = []string{
 		"PriorityType=priority/multifactor", "PriorityWeightAge=1000000", "PriorityMaxAge=0-01:00", "PriorityCalcPeriod=1",
-	}})
+	}
+	if !cfg.Accounting {
+		cfg.Extra = nil // the plugin wants it
+	}
+	r.slurm = slurmtest.Start(t, cfg)
 	r.env = append(slices.Clone(r.slurm.Env), "XDG_STATE_HOME="+filepath.Join(r.dir, "state"), "DATABASE_URL=")
 	return r
 }
