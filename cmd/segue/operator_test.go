@@ -47,7 +47,8 @@ func TestOperatorsCanDoWhatIsWritten(t *testing.T) {
 	})
 	slurm := slurmtest.Start(t, slurmtest.Config{Accounting: true})
 	script := strings.ReplaceAll(strings.Join(fenced(string(page), "sh"), "\n"), "127.0.0.1:7411", freeAddress(t))
-	cmd := exec.CommandContext(t.Context(), "bash", "-euxo", "pipefail", "-c", script)
+	const ends = "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n" // the server, if a line before its end fails
+	cmd := exec.CommandContext(t.Context(), "bash", "-euxo", "pipefail", "-c", ends+script)
 	cmd.Dir = home
 	cmd.Env = append(slices.DeleteFunc(slices.Clone(slurm.Env), func(kv string) bool {
 		return strings.HasPrefix(kv, "HOME=") || strings.HasPrefix(kv, "XDG_") || strings.HasPrefix(kv, "PATH=")
