@@ -39,6 +39,7 @@ func TestFinalStatesStay(t *testing.T) {
 		{segue.LinkSubmitting, segue.LinkQueued}: true, {segue.LinkSubmitting, segue.LinkRunning}: true,
 		{segue.LinkSubmitting, segue.LinkEnded}: true, {segue.LinkSubmitting, segue.LinkLost}: true,
 		{segue.LinkQueued, segue.LinkRunning}: true, {segue.LinkQueued, segue.LinkEnded}: true,
+		{segue.LinkQueued, segue.LinkLost}:    true,
 		{segue.LinkRunning, segue.LinkQueued}: true, {segue.LinkRunning, segue.LinkEnded}: true,
 	}
 	for from := segue.LinkSubmitting; from <= segue.LinkLost; from++ {
