@@ -66,14 +66,25 @@ func CollectHistory(ctx context.Context, s *store.Store, from schedulers.Histori
 	if until.Known() {
 		begin = max(begin, until.Add(-cfg.Overlap))
 	}
-	c := Collected{From: begin, Until: min(now, begin.Add(cfg.Slice))}
-	if c.From >= c.Until { // the clock went back
-		return c, nil
+	end := min(now, begin.Add(cfg.Slice))
+	if begin >= end { // the clock went back
+		return Collected{From: begin, Until: end}, nil
 	}
+	c, err := FetchHistory(ctx, s, from, cluster, begin, end)
+	if err != nil {
+		return c, err
+	}
+	return c, s.SetAccounted(ctx, cluster, c.Until)
+}
+
+// FetchHistory brings what the accounting knows of a stretch into the store's
+// history of a cluster, however far that goes.
+func FetchHistory(ctx context.Context, s *store.Store, from schedulers.Historian, cluster string, begin, end segue.Time) (Collected, error) {
+	c := Collected{From: begin, Until: end}
 	if err := c.fetch(ctx, s, from, cluster); err != nil {
 		return c, fmt.Errorf("history of %s from %s to %s: %w", cluster, c.From, c.Until, err)
 	}
-	return c, s.SetAccounted(ctx, cluster, c.Until)
+	return c, nil
 }
 
 // CatchUp collects slice by slice until the history is up to date, and tells of

@@ -1,19 +1,16 @@
 package server
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"iter"
 	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/store"
-	"github.com/segue-project/segue/traces"
 )
 
 const (
@@ -94,13 +91,13 @@ func (m *mender) runOnce(ctx context.Context) error {
 		if asked++; asked > gapsAtOnce {
 			break
 		}
-		n, err := m.fill(ctx, caps.Cluster, begin)
+		fetched, err := provisioner.FetchHistory(ctx, m.store, m.historian, caps.Cluster, begin, begin.Add(day))
 		if err != nil {
-			return fmt.Errorf("the day of %s: %w", begin, err)
+			return err
 		}
 		m.asked[begin] = true
-		m.filled.Add(float64(n))
-		m.log.Info("accounting is asked again for a day without jobs", "cluster", caps.Cluster, "day", begin.String(), "jobs", n)
+		m.filled.Add(float64(fetched.Changed))
+		m.log.Info("accounting is asked again for a day without jobs", "cluster", caps.Cluster, "day", begin.String(), "jobs", fetched.Changed)
 	}
 	return nil
 }
@@ -124,34 +121,4 @@ func gapsOf(days []store.DayCount, now segue.Time) []segue.Time {
 		}
 	}
 	return gaps
-}
-
-// fill brings what the accounting knows of a day into the history, and returns how
-// many jobs were new.
-func (m *mender) fill(ctx context.Context, cluster string, begin segue.Time) (int, error) {
-	var records bytes.Buffer
-	if err := m.historian.History(ctx, begin, begin.Add(day), &records); err != nil {
-		return 0, err
-	}
-	r, err := traces.NewReader(&records, traces.Options{Format: traces.Sacct, Name: "sacct"})
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = r.Close() }() // it was only read
-	done, err := m.store.ImportJobs(ctx, cluster, begun(r.All()))
-	return done.Changed, err
-}
-
-// begun leaves out the jobs that still wait: they are the scheduler's to tell.
-func begun(jobs iter.Seq2[segue.Job, error]) iter.Seq2[segue.Job, error] {
-	return func(yield func(segue.Job, error) bool) {
-		for j, err := range jobs {
-			if err == nil && !j.Start.Known() && !j.End.Known() {
-				continue
-			}
-			if !yield(j, err) {
-				return
-			}
-		}
-	}
 }
