@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/segue-project/segue/config"
 )
 
 // read returns the text of files of the repository that match a pattern.
@@ -53,5 +55,34 @@ func TestAlertsNameWhatThereIs(t *testing.T) {
 	told, fired := names(`\| \*\*(Segue\w+)\*\*`, read(t, "docs/runbook.md")), names(`alert: (\w+)`, alerts)
 	if !slices.Equal(told, fired) || len(fired) == 0 {
 		t.Errorf("the runbook tells of %v, the alerts are %v", told, fired)
+	}
+}
+
+// The unit of systemd makes the folders that it and the configuration of
+// docs/operator.md name, and all users can reach the socket.
+func TestTheUnitMakesTheFoldersThatAreWritten(t *testing.T) {
+	t.Parallel()
+	unit := read(t, "packaging/systemd/segue.service")
+	setting := func(name string) string {
+		m := regexp.MustCompile(`(?m)^` + name + `=(.*)$`).FindStringSubmatch(unit)
+		if m == nil {
+			t.Fatalf("the unit has no %s=", name)
+		}
+		return m[1]
+	}
+	state, socket := "/var/lib/"+setting("StateDirectory"), "/run/"+setting("RuntimeDirectory")+"/segue.sock"
+	if mode := setting("RuntimeDirectoryMode"); mode != "0755" {
+		t.Errorf("the folder of the socket has mode %s, want 0755", mode)
+	}
+	if got, want := setting("ExecStart"), "/usr/bin/segue serve --data "+state+" --socket "+socket+" $SEGUE_FLAGS"; got != want {
+		t.Errorf("the unit starts %q, want %q", got, want)
+	}
+	file := fenced(read(t, "docs/operator.md"), "yaml")[0]
+	c, err := config.Parse("operator.md", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Data != state || c.Socket != socket {
+		t.Errorf("docs/operator.md has data %s and socket %s, want %s and %s", c.Data, c.Socket, state, socket)
 	}
 }
