@@ -87,32 +87,34 @@ func (m *MonteCarlo) Forecast(now *Present, req segue.Request) (segue.Forecast, 
 }
 
 // Later returns the forecasts of the waits for submissions after each of the
-// delays, which must ascend. A replica's future is the same for all of them.
+// delays, which must ascend. A replica's future is the same for all of them. Beyond
+// the arrival horizon a quarter of the replicas is simulated, at least 24: the more
+// others come meanwhile, the longer it takes. Others come for up to a week ahead.
 func (m *MonteCarlo) Later(now *Present, req segue.Request, delays []time.Duration) ([]segue.Forecast, error) {
 	if err := m.sim.Load(&now.Snapshot); err != nil {
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(m.cfg.Seed, uint64(now.Snapshot.At)))
 	m.prepare(now)
-	var last time.Duration
-	if len(delays) > 0 {
-		last = delays[len(delays)-1]
-	}
 	waits := make([][]time.Duration, len(delays))
-	for i := range waits {
-		waits[i] = make([]time.Duration, m.cfg.Replicas)
-	}
 	once := make([]time.Duration, len(delays))
 	for r := range m.cfg.Replicas {
-		future := simulator.Future{
-			Runs: m.drawRuns(rng), Arrivals: m.drawArrivals(now, last+m.cfg.ArrivalHorizon, rng),
-			ArrivalHorizon: m.cfg.ArrivalHorizon, Horizon: waitHorizon,
+		asked := delays
+		if r >= max(leastFar, m.cfg.Replicas/4) {
+			asked = delays[:m.near(delays)]
 		}
-		if err := m.sim.Waits(req, future, delays, once); err != nil {
+		if len(asked) == 0 {
+			break
+		}
+		ahead := min(asked[len(asked)-1], mostAhead) + m.cfg.ArrivalHorizon
+		future := simulator.Future{
+			Runs: m.drawRuns(rng), Arrivals: m.drawArrivals(now, ahead, rng), ArrivalHorizon: m.cfg.ArrivalHorizon, Horizon: waitHorizon,
+		}
+		if err := m.sim.Waits(req, future, asked, once); err != nil {
 			return nil, err
 		}
-		for i := range delays {
-			waits[i][r] = once[i]
+		for i := range asked {
+			waits[i] = append(waits[i], once[i])
 		}
 	}
 	forecasts := make([]segue.Forecast, len(delays))
@@ -120,6 +122,19 @@ func (m *MonteCarlo) Later(now *Present, req segue.Request, delays []time.Durati
 		forecasts[i] = segue.NewForecast(now.Snapshot.At.Add(delay), m.Name(), waits[i])
 	}
 	return forecasts, nil
+}
+
+const (
+	// leastFar is how many replicas look beyond the arrival horizon, if there are so
+	// many, and mostAhead how far they let others come.
+	leastFar  = 24
+	mostAhead = 7 * 24 * time.Hour
+)
+
+// near returns how many of the delays are within the arrival horizon.
+func (m *MonteCarlo) near(delays []time.Duration) int {
+	n, _ := slices.BinarySearch(delays, m.cfg.ArrivalHorizon+1)
+	return n
 }
 
 // prepare collects once what every replica draws from.

@@ -58,7 +58,7 @@ func TestMonteCarloConvergesToTheDistributionOfTheRunTimes(t *testing.T) {
 
 // Every day at noon a job comes that takes the only node for ten hours. Whoever
 // asks at eleven for four hours is before it; whoever asks at one is behind it,
-// weeks ahead too.
+// days ahead too.
 func TestMonteCarloKnowsWhenOthersCome(t *testing.T) {
 	t.Parallel()
 	h := &predictor.History{}
@@ -68,7 +68,7 @@ func TestMonteCarloKnowsWhenOthersCome(t *testing.T) {
 	}
 	now := predictor.Present{History: h, Owner: "asker", Snapshot: segue.Snapshot{At: at(20*day + 11*hour), Nodes: 1}}
 	m := monteCarlo(t, clusterOf(1, simulator.EASY), predictor.MonteCarloConfig{})
-	later, err := m.Later(&now, request(1), []time.Duration{0, 2 * hour, 12 * hour, 26 * hour, 16*day + 2*hour, 16*day + 12*hour})
+	later, err := m.Later(&now, request(1), []time.Duration{0, 2 * hour, 12 * hour, 26 * hour, 6*day + 2*hour, 6*day + 12*hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +80,8 @@ func TestMonteCarloKnowsWhenOthersCome(t *testing.T) {
 		{13 * hour, 9 * hour},
 		{23 * hour, 0},
 		{day + 13*hour, 9 * hour},
-		{16*day + 13*hour, 9 * hour},
-		{16*day + 23*hour, 0},
+		{6*day + 13*hour, 9 * hour},
+		{6*day + 23*hour, 0},
 	} {
 		if later[i].At != at(20*day+want.at) {
 			t.Errorf("forecast %d is for %s", i, later[i].At)
@@ -133,6 +133,32 @@ func TestMonteCarloDrawsFromItsSeed(t *testing.T) {
 	}
 	if cmp.Equal(of(5), of(6)) {
 		t.Error("another seed gives the same waits")
+	}
+}
+
+// What is far ahead is asked of fewer futures, of the same ones.
+func TestMonteCarloAsksFewerFuturesFarAhead(t *testing.T) {
+	t.Parallel()
+	h := &predictor.History{}
+	for d := range 20 {
+		seen(h, "ada", time.Duration(1+d%5)*hour, 10*hour, at(time.Duration(d)*day+12*hour))
+	}
+	now := predictor.Present{History: h, Owner: "asker", Snapshot: segue.Snapshot{
+		At: at(20*day + 11*hour), Nodes: 1, Running: []segue.QueuedJob{running("ada", 10*hour, 0)},
+	}}
+	now.Snapshot.Running[0].Start = now.Snapshot.At
+	m := monteCarlo(t, clusterOf(1, simulator.EASY), predictor.MonteCarloConfig{Replicas: 120, Seed: 3})
+	later, err := m.Later(&now, request(1), []time.Duration{0, 12 * hour, 12*hour + 1, 100 * day})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{120, 120, 30, 30} {
+		if got := len(later[i].Waits); got != want {
+			t.Errorf("%d futures of submission %d, want %d", got, i, want)
+		}
+	}
+	if diff := cmp.Diff(forecastOf(t, m, now, request(1)).Waits, later[0].Waits); diff != "" {
+		t.Errorf("a submission now is foreseen otherwise when later ones are asked about too (-alone +beside):\n%s", diff)
 	}
 }
 

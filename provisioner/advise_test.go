@@ -145,11 +145,20 @@ func TestAlternativesAreNowEveryStepAndTheEnd(t *testing.T) {
 			}
 		})
 	}
-	q := question()
-	q.Remaining = 300 * hour
-	list := advise(t, present(0, 0), q).Alternatives
-	if last := list[len(list)-1].SubmitAt.Sub(noon); len(list) != 169 || last != 300*hour {
-		t.Errorf("%d alternatives, the last after %s; want 169, the last after 300h", len(list), last)
+	for remaining, want := range map[time.Duration]struct {
+		alternatives int
+		last         time.Duration
+	}{
+		168 * hour:       {169, 168 * hour},
+		169 * hour:       {168, 167 * hour}, // its end is too far ahead
+		1_000_000 * hour: {168, 167 * hour},
+	} {
+		q := question()
+		q.Remaining = remaining
+		list := advise(t, present(0, 0), q).Alternatives
+		if last := list[len(list)-1].SubmitAt.Sub(noon); len(list) != want.alternatives || last != want.last {
+			t.Errorf("with %s left %d alternatives, the last after %s; want %d, the last after %s", remaining, len(list), last, want.alternatives, want.last)
+		}
 	}
 }
 
