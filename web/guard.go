@@ -1,12 +1,19 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
 	"net/http"
+	"time"
 )
 
 // maxForm is how many bytes a form may have: a token and a line of text.
 const maxForm = 16 << 10
+
+// settling is how much longer than a page a client may take to read it.
+const settling = 5 * time.Second
 
 // policy is what a browser may do with a page: styles, script and pictures are this
 // server's own files, nothing is inline, and nobody shows a page in a frame.
@@ -14,10 +21,20 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guard sets what a browser may do with a page, refuses forms that another site
-// sent, and bounds how many pages are made at once and how long each may take.
+// sent, and bounds how many pages are made at once and how long each may take. A
+// form is read before its page takes a place: who sends it slowly holds none.
 func (w *Web) guard(next http.Handler) http.Handler {
 	places := make(chan struct{}, w.cfg.Concurrent)
 	limited := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), w.cfg.Time)
+		defer cancel()
+		until, _ := ctx.Deadline()
+		connection := http.NewResponseController(rw)
+		_ = connection.SetWriteDeadline(until.Add(settling)) // a test's recorder has none
+		defer func() { _ = connection.SetWriteDeadline(time.Time{}) }()
+		if !readForm(rw, r, until) {
+			return
+		}
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
@@ -26,9 +43,6 @@ func (w *Web) guard(next http.Handler) http.Handler {
 			http.Error(rw, "too many pages are asked for at once; try again in a moment", http.StatusServiceUnavailable)
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), w.cfg.Time)
-		defer cancel()
-		r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
 		next.ServeHTTP(rw, r.WithContext(ctx))
 	})
 	same := http.NewCrossOriginProtection()
@@ -48,4 +62,23 @@ func (w *Web) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		checked.ServeHTTP(rw, r)
 	})
+}
+
+// readForm reads the body of a request, or answers why it cannot. After a failure
+// the deadline stays, so that nobody waits for the rest of the body either.
+func readForm(rw http.ResponseWriter, r *http.Request, until time.Time) bool {
+	connection := http.NewResponseController(rw)
+	_ = connection.SetReadDeadline(until) // a test's recorder has none
+	form, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxForm))
+	if err != nil {
+		status, why := http.StatusRequestTimeout, "the form did not come in time"
+		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			status, why = http.StatusRequestEntityTooLarge, "the form is too large"
+		}
+		http.Error(rw, why, status)
+		return false
+	}
+	_ = connection.SetReadDeadline(time.Time{})
+	r.Body = io.NopCloser(bytes.NewReader(form))
+	return true
 }

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -211,6 +214,57 @@ func TestTooManyPagesAtOnce(t *testing.T) {
 	}
 	close(leave)
 	<-done
+}
+
+// Who announces a form and sends none takes no place from the others, and is told
+// when its time is over.
+func TestAFormThatDoesNotComeHoldsNoPlace(t *testing.T) {
+	t.Parallel()
+	h := emptyHouse()
+	w, err := New(Services{h, h, h, h, h, h}, Config{Now: func() segue.Time { return h.now }, Concurrent: 1, Time: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(w)
+	t.Cleanup(server.Close)
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() }) // before the server, which waits for it
+	const head = "POST /login HTTP/1.1\r\nHost: segue\r\nExpect: 100-continue\r\n" +
+		"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n"
+	if _, err := conn.Write([]byte(head)); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(conn)
+	if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("%q, %v; want to be asked for the form", line, err)
+	}
+	if answer := (&browser{tb: t, w: w}).get("/login"); answer.Code != http.StatusOK {
+		t.Errorf("meanwhile another page answers %d, want 200", answer.Code)
+	}
+	ended := make(chan string, 1)
+	go func() {
+		rest, _ := io.ReadAll(lines) // what is missing shows
+		ended <- string(rest)
+	}()
+	select {
+	case rest := <-ended:
+		if !strings.Contains(rest, "408 Request Timeout") {
+			t.Errorf("the end is %q, want 408", rest)
+		}
+	case <-time.After(time.Minute):
+		t.Error("nobody ends the wait for the form")
+	}
+}
+
+func TestAFormThatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
+	b := &browser{tb: t, w: emptyHouse().serve(t)}
+	if answer := b.post("/login", url.Values{"token": {strings.Repeat("x", maxForm)}}); answer.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("%d, want 413", answer.Code)
+	}
 }
 
 func TestConfigThatMakesNoSense(t *testing.T) {
