@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/smtp"
+	"net/url"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func (a Alerts) post(ctx context.Context, t store.Training) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Webhook, bytes.NewReader(body))
 	if err != nil {
-		return segue.Errorf(segue.Invalid, "webhook: %w", err)
+		return segue.Errorf(segue.Invalid, "webhook: %w", withoutURL(err))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	client := a.Client
@@ -67,13 +68,27 @@ func (a Alerts) post(ctx context.Context, t store.Training) error {
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return segue.Errorf(segue.Unavailable, "webhook: %w", err)
+		return segue.Errorf(segue.Unavailable, "webhook: %w", withoutURL(err))
 	}
 	defer resp.Body.Close() //nolint:errcheck // nothing of it is read
 	if resp.StatusCode/100 != 2 {
 		return segue.Errorf(segue.Unavailable, "webhook: it answers %s", resp.Status)
 	}
 	return nil
+}
+
+// withoutURL returns what failed without the URL, which may hold a secret: errors
+// end in the log.
+func withoutURL(err error) error {
+	failed, ok := errors.AsType[*url.Error](err)
+	switch {
+	case !ok:
+		return err
+	case failed.Op == "parse": // its cause names parts of the URL
+		return errors.New("its URL is none")
+	default:
+		return failed.Err
+	}
 }
 
 func (a Alerts) mail(ctx context.Context, t store.Training) error {

@@ -48,6 +48,29 @@ func TestTheWebhookIsTold(t *testing.T) {
 	}
 }
 
+// The URL of a webhook may hold a secret, and errors end in the log.
+func TestAnErrorOfTheWebhookHidesItsURL(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	around := httptest.NewServer(http.RedirectHandler("/s3cret", http.StatusTemporaryRedirect))
+	defer around.Close()
+	for name, tt := range map[string]struct {
+		url  string
+		want segue.Kind
+	}{
+		"nobody answers":     {gone.URL + "/hooks/s3cret", segue.Unavailable},
+		"it leads in circle": {around.URL + "/s3cret", segue.Unavailable},
+		"no URL":             {"http://segue:s3cret/x@localhost/", segue.Invalid},
+		"an unknown scheme":  {"hook://s3cret/", segue.Unavailable},
+	} {
+		err := nightly.Alerts{Webhook: tt.url}.Tell(t.Context(), failed)
+		if segue.KindOf(err) != tt.want || !strings.HasPrefix(err.Error(), "webhook: ") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: error %v, want one of kind %v without the URL", name, err, tt.want)
+		}
+	}
+}
+
 // relay is a mail server that takes one mail, and hands over what it was told.
 func relay(t *testing.T) (address string, told <-chan string) {
 	t.Helper()
