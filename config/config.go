@@ -20,7 +20,8 @@ type Config struct {
 	// that segue carries, "champion" for the one that trainings have chosen (a planner
 	// until there is one); default a planner. It may change while the server works.
 	Model string `yaml:"model,omitempty"`
-	// Models is the folder of the models that are listed and trained.
+	// Models is the folder of the models that are listed and trained; default the folder
+	// models in that of the data.
 	Models string `yaml:"models,omitempty"`
 	// Every is the time between two rounds of the server that submits. Another one
 	// takes over within four of them; default 3s.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"path/filepath"
@@ -25,10 +26,7 @@ func modelOf(c config.Config) (*provisioner.Trained, error) {
 	if c.Model != champion {
 		return server.OpenModel(c.Model)
 	}
-	dir, err := modelsOf(c)
-	if err != nil {
-		return nil, err
-	}
+	dir := modelsOf(c)
 	id, err := models.NewRegistry(dir, func() segue.Time { return segue.TimeOf(time.Now()) }).Champion()
 	if segue.KindOf(err) == segue.NotFound || err == nil && id == "" {
 		return nil, nil
@@ -40,7 +38,7 @@ func modelOf(c config.Config) (*provisioner.Trained, error) {
 }
 
 // modelsOf returns the folder of the models.
-func modelsOf(c config.Config) (string, error) { return (&modelsFlags{dir: c.Models}).folder() }
+func modelsOf(c config.Config) string { return cmp.Or(c.Models, filepath.Join(c.Data, "models")) }
 
 // train trains on the schedule of the configuration, if there is one, until ctx
 // ends.
@@ -69,10 +67,6 @@ func trainings(ctx context.Context, s *store.Store, srv *server.Server, c config
 	if err != nil {
 		return nil, segue.Errorf(segue.Invalid, "training.time_zone: %w", err)
 	}
-	dir, err := modelsOf(c)
-	if err != nil {
-		return nil, err
-	}
 	driver, err := driverOf(c.Cluster, log)
 	if err != nil {
 		return nil, err
@@ -88,7 +82,7 @@ func trainings(ctx context.Context, s *store.Store, srv *server.Server, c config
 	now := func() segue.Time { return segue.TimeOf(time.Now()) }
 	cfg := nightly.Config{
 		Cluster: t.Cluster, Nodes: t.Nodes, Schedule: t.Schedule, Zone: zone, Jitter: t.Jitter.Std(), Back: t.Back.Std(), Judge: t.Judge.Std(),
-		Trainer: t.Command, Args: t.Arguments, TrainArgs: t.TrainArguments, Dir: filepath.Join(c.Data, "trainings"), Models: dir,
+		Trainer: t.Command, Args: t.Arguments, TrainArgs: t.TrainArguments, Dir: filepath.Join(c.Data, "trainings"), Models: modelsOf(c),
 		Keep: t.Keep, TimeLimit: t.TimeLimit.Std(), MinFree: int64(t.MinFree),
 		Holder: holder(), Now: now, Log: log,
 		Alert: nightly.Alerts{Webhook: t.Webhook, Relay: t.Mail.Server, From: t.Mail.From, To: t.Mail.To}.Tell,

@@ -30,17 +30,11 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 	if err != nil {
 		return server.Config{}, err
 	}
-	if c.Models == "" {
-		c.Models, err = (&modelsFlags{}).folder()
-		if err != nil {
-			c.Models = "" // nobody's home: there are none
-		}
-	}
 	cfg := server.Config{
 		Now:    func() segue.Time { return segue.TimeOf(time.Now()) },
 		Holder: holder(), Version: cli.Version(),
 		User: userName(), Root: os.Geteuid() == 0, Operators: c.Operators, Limits: limitsOf(c), Every: c.Every.Std(),
-		Collect: c.History.Collect.Std(), Account: c.History.Account.Std(), Exists: exists, TakeOver: takeOver, Model: model, Registry: c.Models,
+		Collect: c.History.Collect.Std(), Account: c.History.Account.Std(), Exists: exists, TakeOver: takeOver, Model: model, Registry: modelsOf(c),
 		Retention: store.Retention{
 			Jobs: c.Retention.Jobs.Std(), Snapshots: c.Retention.Snapshots.Std(), Decisions: c.Retention.Decisions.Std(),
 			Chains: c.Retention.Chains.Std(), Audit: c.Retention.Audit.Std(),
