@@ -32,15 +32,20 @@ func hearOf(links []segue.Link, owners map[string]segue.Chain, status map[segue.
 // anothers reports whether a status is not of the link's own job, but of one that
 // got the same number after the scheduler had lost that. A job that does not carry
 // the link's token may still be its own: one that was adopted, or whose comment
-// somebody has changed. It then has the same user, and is no younger.
+// somebody has changed. It then has the same user, and is no younger unless it was
+// requeued.
 func anothers(l segue.Link, owner string, s schedulers.Status) bool {
 	switch {
-	case s.Life == schedulers.Unknown, s.Restarts > 0, s.Token == l.Token(), s.Submit == l.Submitted:
+	case s.Life == schedulers.Unknown, s.Token == l.Token():
 		return false
-	case s.Token != "":
-		return true
 	case s.User != "" && owner != "" && s.User != owner:
 		return true
+	case s.Submit == l.Submitted:
+		return false
+	case s.Token != "" && (l.Number > 1 || s.Restarts == 0): // a first link may have been adopted
+		return true
+	case s.Restarts > 0:
+		return false
 	}
 	return s.Submit.Known() && l.Submitted.Known() && s.Submit > l.Submitted.Add(schedulers.Skew)
 }
@@ -78,8 +83,9 @@ func vanished(l segue.Link, s schedulers.Status) bool {
 }
 
 // cancelReturned cancels the jobs that the scheduler had lost and has again: their
-// links are tried again, and two would run for one. live are the links that the
-// store takes for alive.
+// links are tried again, and two would run for one. Of a chain that is paused or
+// stopped nothing is tried again, and they are the user's. live are the links that
+// the store takes for alive.
 func (c *Chains) cancelReturned(ctx context.Context, state schedulers.State, live []segue.Link) error {
 	alive := map[string]bool{}
 	for _, l := range live {
@@ -95,6 +101,12 @@ func (c *Chains) cancelReturned(ctx context.Context, state schedulers.State, liv
 		l, err := c.store.LinkByToken(ctx, token)
 		if segue.KindOf(err) == segue.NotFound || err == nil && l.State != segue.LinkLost {
 			continue // of another store, or just being followed
+		}
+		if err == nil {
+			var chain segue.Chain
+			if chain, err = c.store.Chain(ctx, l.Chain); err == nil && (chain.State == segue.ChainPaused || chain.State == segue.ChainStopped || chain.User != j.User) {
+				continue
+			}
 		}
 		if err == nil {
 			c.cfg.Log.Warn("job is cancelled: it was lost, and its link is tried again", "chain", l.Chain, "link", l.Number, "attempt", l.Attempt, "job", j.ID.String())

@@ -216,7 +216,7 @@ func (v view) maySubmit() bool {
 		last.State == segue.LinkSubmitting, last.State == segue.LinkQueued,
 		terms.MaxLinks > 0 && last.Number >= terms.MaxLinks && last.State != segue.LinkLost,
 		!v.affordable(),
-		last.State.Final() && v.now.Sub(last.End) < v.backOff():
+		last.State.Final() && v.backOff() > 0 && v.now.Sub(last.End) < v.backOff():
 		return false
 	}
 	if r := v.running(); r != nil {

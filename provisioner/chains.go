@@ -304,7 +304,7 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 		return err
 	}
 	got, err := c.cluster.Submit(ctx, schedulers.Submission{
-		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: c.extra(whole, link, v.running()),
+		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: c.extra(whole, link, v.links),
 	})
 	switch {
 	case errors.Is(err, schedulers.ErrAmbiguous):
@@ -358,14 +358,15 @@ func (c *Chains) throttle(now segue.Time) error {
 	return nil
 }
 
-// extra are the variables by which a link knows its chain.
-func (c *Chains) extra(chain segue.Chain, link segue.Link, predecessor *segue.Link) []string {
+// extra are the variables by which a link knows its chain. before are the links
+// before it.
+func (c *Chains) extra(chain segue.Chain, link segue.Link, before []segue.Link) []string {
 	vars := []string{sbatch.ChainVariable + "=" + chain.ID, fmt.Sprintf("%s=%d", sbatch.LinkVariable, link.Number)}
 	if c.cfg.ReadyFile != nil {
 		vars = append(vars, sbatch.ReadyVariable+"="+c.cfg.ReadyFile(chain.ID, link.Number))
 	}
-	if predecessor != nil {
-		vars = append(vars, sbatch.PredecessorVariable+"="+predecessor.Job.String())
+	if last, ok := predecessor(before); ok {
+		vars = append(vars, sbatch.PredecessorVariable+"="+last.Job.String())
 	}
 	return vars
 }

@@ -39,16 +39,18 @@ type world struct {
 	chains  *provisioner.Chains
 	files   map[string]bool
 	runs    func(link int) simulated.Run // what a link does
+	extra   map[int][]string             // the variables that each link got
 }
 
 // newWorld returns a cluster of 8 nodes with jobs of other people on it.
 func newWorld(t *testing.T, jobs []simulator.Job, decider provisioner.Decider) *world {
 	t.Helper()
-	w := &world{t: t, files: map[string]bool{}, runs: func(int) simulated.Run { return simulated.Run{For: 1000 * hour} }}
+	w := &world{t: t, files: map[string]bool{}, extra: map[int][]string{}, runs: func(int) simulated.Run { return simulated.Run{For: 1000 * hour} }}
 	sim := newSim(t, jobs)
 	var err error
 	w.driver, err = simulated.New(sim, busyCluster, func(s schedulers.Submission) simulated.Run {
 		_, _, number, _, _ := segue.FindToken(s.Token)
+		w.extra[number] = s.Extra
 		return w.runs(number)
 	})
 	if err != nil {
@@ -106,6 +108,30 @@ func busyJobs() []simulator.Job {
 var link = segue.Request{Shape: segue.Shape{Nodes: 2, Limit: 12 * hour}, User: "ada"}
 
 // begin submits the first link of a chain, as the wrapper does, and records it.
+// The job before is named to a link that is submitted while it runs, and to one
+// that is submitted after its end.
+func TestEveryLinkIsToldOfItsPredecessor(t *testing.T) {
+	t.Parallel()
+	for name, lead := range map[string]time.Duration{"early": 2 * hour, "late": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil, constantLead(lead))
+			w.begin(segue.Terms{MaxLinks: 3})
+			w.passBy(quarter, 60*hour)
+			links := w.links()
+			if len(links) != 3 {
+				t.Fatalf("%d links, want 3", len(links))
+			}
+			for _, l := range links[1:] {
+				want := "SEGUE_PREDECESSOR=" + links[l.Number-2].Job.String()
+				if !slices.Contains(w.extra[l.Number], want) {
+					t.Errorf("link %d got %q, without %s", l.Number, w.extra[l.Number], want)
+				}
+			}
+		})
+	}
+}
+
 func (w *world) begin(terms segue.Terms) { w.beginAs(link, terms) }
 
 // beginAs records of the first link that asked was asked for.

@@ -239,6 +239,28 @@ func TestALostJobThatReturnsIsCancelled(t *testing.T) {
 	}
 }
 
+// Of a chain that its user has paused nothing is tried again: a job of it that
+// returns is the user's.
+func TestALostJobOfAPausedChainIsTheUsers(t *testing.T) {
+	t.Parallel()
+	w, f := waiting(t, segue.Terms{MaxLinks: 2})
+	first := w.links()[1].Job
+	f.forgotten[first] = true
+	w.pass(5 * time.Minute)
+	if err := w.store.SetChainState(t.Context(), "abc", segue.ChainActive, segue.ChainPaused, "Paused by its user."); err != nil {
+		t.Fatal(err)
+	}
+	clear(f.forgotten)
+	w.pass(time.Minute)
+	known, err := w.driver.Status(t.Context(), []segue.JobID{first})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, ended := known[first]; ended {
+		t.Errorf("the job that returned is %+v, want it left alone", s)
+	}
+}
+
 // A job that is there under another number is the link's all the same.
 func TestAJobThatIsFoundByItsTokenIsNotLost(t *testing.T) {
 	t.Parallel()
@@ -265,10 +287,11 @@ func TestAJobThatIsFoundByItsTokenIsNotLost(t *testing.T) {
 func TestTheNumberOfALostJobIsAnotherJobs(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(j *schedulers.Job){
-		"of somebody else":        func(*schedulers.Job) {},
-		"of another chain":        func(j *schedulers.Job) { j.User, j.Comment = "ada", "segue:xyz/4.1" },
-		"of another attempt":      func(j *schedulers.Job) { j.User, j.Comment = "ada", "segue:abc/2.9" },
-		"of the same user, later": func(j *schedulers.Job) { j.User, j.Submit = "ada", j.Submit.Add(hour) },
+		"of somebody else":                   func(*schedulers.Job) {},
+		"of somebody else, and was requeued": func(j *schedulers.Job) { j.Restarts = 1 },
+		"of another chain":                   func(j *schedulers.Job) { j.User, j.Comment = "ada", "segue:xyz/4.1" },
+		"of another attempt":                 func(j *schedulers.Job) { j.User, j.Comment = "ada", "segue:abc/2.9" },
+		"of the same user, later":            func(j *schedulers.Job) { j.User, j.Submit = "ada", j.Submit.Add(hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -119,7 +119,7 @@ func (c *Cluster) Capabilities(ctx context.Context) (Capabilities, error) {
 func (c *Cluster) State(ctx context.Context) (State, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.state != nil && c.cfg.Now().Sub(c.state.At) < c.cfg.Fresh {
+	if c.state != nil && c.cfg.Now().Sub(c.state.At).Abs() < c.cfg.Fresh {
 		return *c.state, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)

@@ -301,3 +301,23 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// A clock that is set back makes no look at the queue serve until it has caught up.
+func TestAClockThatIsSetBackFreezesNothing(t *testing.T) {
+	t.Parallel()
+	_, d := newCluster(t)
+	now := noon
+	c, err := schedulers.New(d, schedulers.Config{Now: func() segue.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []segue.Time{noon, noon.Add(time.Second), noon.Add(-time.Hour)} {
+		now = at
+		if _, err := c.State(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d.states != 2 {
+		t.Errorf("the scheduler was asked %d times, want 2: at first, and when the clock was set back", d.states)
+	}
+}

@@ -121,25 +121,35 @@ func records(out []byte, fields int, s *schedulers.State, use func(f []string) e
 	return nil
 }
 
-// addJob adds a record of squeue.
+// addJob adds a record of squeue. One of which only the number can be read is there
+// all the same, in no known state, so that nobody takes the job for gone.
 func addJob(s *schedulers.State, f []string) error {
 	id, err := segue.ParseJobID(f[0])
 	if err != nil {
 		return err
 	}
-	j := schedulers.Job{Name: spelling.Text(f[24]), Comment: spelling.Text(f[25]), Requeueable: f[16] == "1" || f[16] == "yes"}
+	j, err := readJob(id, f)
+	if err != nil {
+		j.State = segue.StateUnknown
+	}
+	s.Jobs = append(s.Jobs, j)
+	return err
+}
+
+func readJob(id segue.JobID, f []string) (j schedulers.Job, err error) {
+	j = schedulers.Job{Name: spelling.Text(f[24]), Comment: spelling.Text(f[25]), Requeueable: f[16] == "1" || f[16] == "yes"}
 	j.ID = id
 	j.State = spelling.JobState(f[1])
 	j.User, j.Account, j.Partition, j.QOS, j.Reason = spelling.Text(f[2]), spelling.Text(f[3]), spelling.Text(f[4]), spelling.Text(f[5]), spelling.Text(f[13])
 	if j.Request.Nodes, err = strconv.Atoi(f[6]); err != nil {
-		return fmt.Errorf("nodes %q", f[6])
+		return j, fmt.Errorf("nodes %q", f[6])
 	}
 	if j.Limit, err = spelling.Limit(f[7]); err != nil {
-		return err
+		return j, err
 	}
 	for i, at := range []*segue.Time{&j.Submit, &j.Eligible, &j.Start, &j.EndTime} {
 		if *at, err = spelling.Instant(f[8+i]); err != nil {
-			return err
+			return j, err
 		}
 	}
 	j.Priority, _ = strconv.ParseInt(f[12], 10, 64)
@@ -154,8 +164,7 @@ func addJob(s *schedulers.State, f []string) error {
 	if j.State == segue.Pending { // squeue shows when it is expected to start
 		j.Start, j.EndTime = segue.NoTime, segue.NoTime
 	}
-	s.Jobs = append(s.Jobs, j)
-	return nil
+	return j, nil
 }
 
 // addNode adds a record of sinfo: a node has one for every partition.
