@@ -68,7 +68,7 @@ func New(services Services, cfg Config) (*API, error) {
 	a.huma = humago.New(mux, describe())
 	a.operations()
 	mux.HandleFunc("GET /v1/openapi.json", a.openAPI)
-	mux.Handle("GET /metrics", only(ScopeRead, promhttp.HandlerFor(cfg.Metrics, promhttp.HandlerOpts{})))
+	mux.Handle("GET "+metricsPath, only(ScopeRead, promhttp.HandlerFor(cfg.Metrics, promhttp.HandlerOpts{})))
 	outer := http.NewServeMux()
 	mux.HandleFunc("/", nobody(mux, outer))
 	gate := &gate{tokens: services.Tokens, now: cfg.Now}

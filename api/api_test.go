@@ -324,6 +324,28 @@ func TestRequestsBeyondTheRateAreShed(t *testing.T) {
 	}
 }
 
+// Metrics tell of a server that has too much to do, so they have places of their own.
+func TestScrapesAreNotShedWithOtherRequests(t *testing.T) {
+	t.Parallel()
+	a := newHouse().serve(t, Limits{Concurrent: 1, Rate: 1})
+	ask := func(what string) int { return call{secret: adaReads, what: what}.answers(t, a).Code }
+	got := []int{ask("GET /v1/chains"), ask("GET /v1/chains"), ask("GET /metrics"), ask("GET /metrics")}
+	if diff := cmp.Diff([]int{200, 503, 200, 200}, got); diff != "" {
+		t.Errorf("beyond the rate (-want +got):\n%s", diff)
+	}
+	limits := a.limits.Load()
+	limits.requests.enter()
+	if code := ask("GET /metrics"); code != 200 {
+		t.Errorf("while all places are taken: %d, want 200", code)
+	}
+	for range scrapes {
+		limits.scrapes.enter()
+	}
+	if code := ask("GET /metrics"); code != 503 {
+		t.Errorf("beyond their own: %d, want 503", code)
+	}
+}
+
 func TestLimitsMayChangeWhileItWorks(t *testing.T) {
 	t.Parallel()
 	a := newHouse().serve(t, Limits{})

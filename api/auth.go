@@ -16,6 +16,14 @@ import (
 // long a token that was revoked still works.
 const tokenFresh = 5 * time.Second
 
+// scrapeRemembered is how long a token that was known goes on to open GET /metrics
+// while the store does not answer: it is there that this is told. scrapePatience is
+// how long the store may take to say so, since who scrapes does not wait for long.
+const (
+	scrapeRemembered = 15 * time.Minute
+	scrapePatience   = 2 * time.Second
+)
+
 // maxTokens bounds how many tokens are remembered.
 const maxTokens = 10_000
 
@@ -64,7 +72,11 @@ func (g *gate) caller(r *http.Request) (Caller, *Problem) {
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
 		return Caller{}, unauthorized("want Authorization: Bearer ...")
 	}
-	token, err := g.token(r.Context(), HashOf(strings.TrimSpace(secret)))
+	find := g.token
+	if r.URL.Path == metricsPath {
+		find = g.scraper
+	}
+	token, err := find(r.Context(), HashOf(strings.TrimSpace(secret)))
 	switch {
 	case segue.KindOf(err) == segue.NotFound:
 		return Caller{}, unauthorized("nobody knows this token")
@@ -90,8 +102,10 @@ func (g *gate) token(ctx context.Context, hash string) (Token, error) {
 	token, err := g.tokens.Token(ctx, hash)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err != nil {
+	if segue.KindOf(err) == segue.NotFound {
 		delete(g.known, hash)
+	}
+	if err != nil {
 		return Token{}, err
 	}
 	if len(g.known) >= maxTokens || g.known == nil {
@@ -99,4 +113,21 @@ func (g *gate) token(ctx context.Context, hash string) (Token, error) {
 	}
 	g.known[hash] = seenToken{token, now}
 	return token, nil
+}
+
+// scraper is token for GET /metrics: while the store does not answer, what was known
+// of a token for some time still counts.
+func (g *gate) scraper(ctx context.Context, hash string) (Token, error) {
+	ctx, cancel := context.WithTimeout(ctx, scrapePatience)
+	defer cancel()
+	token, err := g.token(ctx, hash)
+	if err == nil || segue.KindOf(err) == segue.NotFound {
+		return token, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if seen, ok := g.known[hash]; ok && g.now().Sub(seen.at) < scrapeRemembered {
+		return seen.token, nil
+	}
+	return Token{}, err
 }

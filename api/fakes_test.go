@@ -34,6 +34,7 @@ type house struct {
 	checks  []Check
 	broken  error // of every service but the tokens
 	deaf    error // of who keeps answers
+	away    error // of the tokens
 	feed    *Feed
 	ids     int
 }
@@ -202,6 +203,9 @@ type tokenBook struct{ h *house }
 func (b tokenBook) Token(_ context.Context, hash string) (Token, error) {
 	b.h.mu.Lock()
 	defer b.h.mu.Unlock()
+	if b.h.away != nil {
+		return Token{}, b.h.away
+	}
 	t, ok := b.h.tokens[hash]
 	if !ok {
 		return Token{}, segue.Errorf(segue.NotFound, "there is no such token")

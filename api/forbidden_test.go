@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/segue-project/segue"
 )
@@ -189,6 +192,55 @@ func TestARevokedTokenWorksForSecondsAtMost(t *testing.T) {
 	h.mu.Unlock()
 	if w := ask.answers(t, a); w.Code != 401 {
 		t.Errorf("status is %d, want 401", w.Code)
+	}
+}
+
+// While the store is away its metrics are told to who was known before, for a while
+// and nothing else is.
+func TestWhoWasKnownMayReadMetricsWhileTheStoreIsAway(t *testing.T) {
+	t.Parallel()
+	h := newHouse()
+	ending := h.tokens[HashOf(adaWrites)]
+	ending.Expires = t0.Add(time.Minute)
+	h.tokens[HashOf(adaWrites)] = ending
+	a := h.serve(t, Limits{})
+	answers := func(after time.Duration, away error) map[string]int {
+		h.mu.Lock()
+		h.now, h.away = t0.Add(after), away
+		h.mu.Unlock()
+		got := map[string]int{}
+		for name, secret := range map[string]string{"known": adaReads, "revoked": revoked, "ends": adaWrites, "unheard of": unheardOf} {
+			got[name] = call{secret: secret, what: "GET /metrics"}.answers(t, a).Code
+		}
+		got["chains"] = call{secret: adaReads, what: "GET /v1/chains"}.answers(t, a).Code
+		if away != nil {
+			got["not seen before"] = call{secret: operates, what: "GET /metrics"}.answers(t, a).Code
+		}
+		return got
+	}
+	gone := segue.Errorf(segue.Unavailable, "no answer")
+	for _, step := range []struct {
+		after time.Duration
+		away  error
+		want  map[string]int
+	}{
+		{0, nil, map[string]int{"known": 200, "revoked": 401, "ends": 200, "unheard of": 401, "chains": 200}},
+		{
+			tokenFresh, gone,
+			map[string]int{"known": 200, "revoked": 401, "ends": 200, "unheard of": 503, "chains": 503, "not seen before": 503},
+		},
+		{
+			scrapeRemembered - 1, gone,
+			map[string]int{"known": 200, "revoked": 401, "ends": 401, "unheard of": 503, "chains": 503, "not seen before": 503},
+		},
+		{
+			scrapeRemembered, gone,
+			map[string]int{"known": 503, "revoked": 503, "ends": 503, "unheard of": 503, "chains": 503, "not seen before": 503},
+		},
+	} {
+		if diff := cmp.Diff(step.want, answers(step.after, step.away)); diff != "" {
+			t.Errorf("after %v (-want +got):\n%s", step.after, diff)
+		}
 	}
 }
 

@@ -20,8 +20,9 @@ type Limits struct {
 	// Time is how long an answer may take; default 30 seconds. ImportTime is how
 	// long an import may; default an hour.
 	Time, ImportTime time.Duration
-	// Concurrent is how many requests are worked on at once; default 256. Beyond
-	// them the answer is 503, to be tried again in a second.
+	// Concurrent is how many requests are worked on at once, beside those for
+	// metrics; default 256. Beyond them the answer is 503, to be tried again in a
+	// second.
 	Concurrent int
 	// Rate is how many requests a second are worked on, over all callers; 0 is no
 	// bound. Beyond it the answer is 503 as well. As many may come at once as come in
@@ -95,17 +96,26 @@ func tooMany(detail string) *Problem {
 	return p
 }
 
+// metricsPath is where metrics are, and scrapes is how many may ask for them at once.
+const (
+	metricsPath = "/metrics"
+	scrapes     = 8
+)
+
 // bound lets as many requests through as may be worked on at once, for as long as
-// an answer may take. What lasts, streams and imports, has places of its own.
+// an answer may take. What lasts, streams and imports, has places of its own, and so
+// have metrics, which tell of a server that has too much to do.
 func (a *API) bound(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		limits := a.limits.Load()
-		places, most, size, what := limits.requests, limits.Time, limits.Body, "requests"
+		places, rate, most, size, what := limits.requests, limits.rate, limits.Time, limits.Body, "requests"
 		switch {
 		case r.URL.Path == eventsPath:
 			places, most, what = limits.streams, 0, "streams of events"
 		case isImport(r):
 			places, most, size, what = limits.imports, limits.ImportTime, limits.Import, "imports"
+		case r.URL.Path == metricsPath:
+			places, rate, what = limits.scrapes, newBucket(0), "scrapes"
 		}
 		leave, ok := places.enter()
 		if !ok {
@@ -113,7 +123,7 @@ func (a *API) bound(next http.Handler) http.Handler {
 			tooMany("too many " + what + " at once").write(w)
 			return
 		}
-		if !limits.rate.take(a.cfg.Now()) {
+		if !rate.take(a.cfg.Now()) {
 			leave()
 			a.metrics.shed.Inc()
 			tooMany("too many requests a second").write(w)
@@ -164,8 +174,8 @@ func tooLarge(err error) error {
 // inForce are limits with the places that they make.
 type inForce struct {
 	Limits
-	requests, streams, imports places
-	rate                       *bucket
+	requests, streams, imports, scrapes places
+	rate                                *bucket
 }
 
 // bucket fills with time, and a request takes one from it.
@@ -204,7 +214,10 @@ func (b *bucket) take(now segue.Time) bool {
 
 func enforce(l Limits) *inForce {
 	l = l.WithDefaults()
-	return &inForce{Limits: l, requests: newPlaces(l.Concurrent), streams: newPlaces(l.Streams), imports: newPlaces(l.Imports), rate: newBucket(l.Rate)}
+	return &inForce{
+		Limits: l, requests: newPlaces(l.Concurrent), streams: newPlaces(l.Streams), imports: newPlaces(l.Imports), scrapes: newPlaces(scrapes),
+		rate: newBucket(l.Rate),
+	}
 }
 
 // SetLimits changes the limits for the requests to come.

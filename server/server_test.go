@@ -317,6 +317,36 @@ func TestAStoreThatIsGoneIsTold(t *testing.T) {
 	}
 }
 
+// Metrics say that the store is away to who was known while it was there.
+func TestMetricsSayThatTheStoreIsAway(t *testing.T) {
+	t.Parallel()
+	s, clock := openStore(t), &clock{at: t0}
+	srv, err := New(s, Config{Now: clock.now, Holder: "one", User: "segue", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, err := CreateToken(t.Context(), s, Grant{User: "prometheus", Scopes: []api.Scope{api.ScopeRead}}, "ada", t0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scrape := func(want string) {
+		t.Helper()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody)
+		r.Header.Set("Authorization", "Bearer "+secret)
+		w := httptest.NewRecorder()
+		srv.Handler().ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), want+"\n") {
+			t.Errorf("a scrape answers %d without %s", w.Code, want)
+		}
+	}
+	scrape("segue_store_up 1")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	clock.advance(time.Minute)
+	scrape("segue_store_up 0")
+}
+
 // A server tells a collector of requests, by their sort and not by what they name.
 func TestACollectorIsToldOfRequests(t *testing.T) {
 	t.Parallel()
