@@ -112,6 +112,11 @@ func (s *Store) pruneSome(ctx context.Context, a aged, group any, before segue.T
 		condition, args = condition+` AND `+a.group+` = $2`, append(args, group)
 	}
 	err = s.change(ctx, func(t tx) error {
+		if a.group == "cluster" { // whoever writes jobs of it waits there
+			if _, err := t.row([]any{new(any)}, `SELECT id FROM clusters WHERE id = $1`+s.engine.forUpdate(), group); err != nil {
+				return err
+			}
+		}
 		last := segue.NoTime
 		found, err := t.row([]any{toInstant{&last}}, fmt.Sprintf(`SELECT max(%[1]s) FROM (SELECT %[1]s FROM %[2]s WHERE %[3]s ORDER BY %[1]s LIMIT %[4]d) AS oldest`,
 			a.instant, a.table, condition, pruneBatch), args...)
