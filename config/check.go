@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -8,10 +9,15 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // a static binary on a bare machine has no zone files
+
+	"github.com/robfig/cron/v3"
 )
 
-// trainedOn is the default of training.back.
-const trainedOn = Duration(180 * 24 * time.Hour)
+// trainedOn is the default of training.back, judgedOn that of training.judge.
+const (
+	trainedOn = Duration(180 * 24 * time.Hour)
+	judgedOn  = Duration(21 * 24 * time.Hour)
+)
 
 // wrong is a value that makes no sense.
 type wrong struct {
@@ -63,10 +69,7 @@ func (c *Config) check() []wrong {
 	if r := c.Tracing.Ratio; r < 0 || r > 1 {
 		refuse("tracing.ratio", "found %g: want more than 0, and at most 1", r)
 	}
-	used := c.Training.Back
-	if used == 0 {
-		used = trainedOn
-	}
+	used := cmp.Or(c.Training.Back, trainedOn)
 	if c.Retention.Jobs > 0 && c.Training.Schedule != "" && Duration(c.Retention.Jobs) < used {
 		refuse("retention.jobs", "found %s: want no less than what is trained on, which is %s (training.back)", c.Retention.Jobs, used)
 	}
@@ -76,8 +79,21 @@ func (c *Config) check() []wrong {
 }
 
 func (t *Training) check(refuse func(path, format string, args ...any)) {
-	if fields := len(strings.Fields(t.Schedule)); t.Schedule != "" && fields != 5 && !strings.HasPrefix(t.Schedule, "@") {
-		refuse("training.schedule", "found %q: want five fields as in crontab(5), such as 30 2 * * *, or @daily", t.Schedule)
+	if t.Schedule != "" {
+		when, err := cron.ParseStandard(t.Schedule)
+		switch {
+		case err != nil:
+			refuse("training.schedule", "found %q: want five fields as in crontab(5), such as 30 2 * * *, or @daily: %s", t.Schedule, err)
+		case when.Next(time.Unix(0, 0).UTC()).IsZero(): // the 31st of February
+			refuse("training.schedule", "found %q: want a day that comes", t.Schedule)
+		}
+	}
+	if back, judge := cmp.Or(t.Back, trainedOn), cmp.Or(t.Judge, judgedOn); back < 3*judge {
+		if t.Judge != 0 {
+			refuse("training.judge", "found %s: want no more than a third of what is used, which is %s (training.back)", judge, back)
+		} else {
+			refuse("training.back", "found %s: want three times what models are judged on, which is %s (training.judge)", back, judge)
+		}
 	}
 	if _, err := time.LoadLocation(t.TimeZone); err != nil || t.TimeZone == "Local" {
 		refuse("training.time_zone", "found %q: want a name such as Europe/Zurich", t.TimeZone)

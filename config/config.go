@@ -132,7 +132,7 @@ type Training struct {
 	Cluster string `yaml:"cluster,omitempty"`
 	Nodes   int    `yaml:"nodes,omitempty"`
 	// Back is how much of the history is used, default 180 days (4320h). Judge is its
-	// end, on which models compete; default 21 days (504h).
+	// end, on which models compete, no more than a third of it; default 21 days (504h).
 	Back  Duration `yaml:"back,omitempty"`
 	Judge Duration `yaml:"judge,omitempty"`
 	// Arguments are given to training and contest alike, such as --pairs=1 and

@@ -113,9 +113,31 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 			"retention: {jobs: 90d}\ntraining: {schedule: '@daily'}\n",
 			[]string{"c.yaml:1:19: retention.jobs: found 2160h: want no less than what is trained on, which is 4320h (training.back)"},
 		},
-		"a schedule":  {"training: {schedule: at night}\n", []string{`c.yaml:1:22: training.schedule: found "at night": want five fields as in crontab(5), such as 30 2 * * *, or @daily`}},
-		"a time zone": {"training: {time_zone: Zürich}\n", []string{`c.yaml:1:23: training.time_zone: found "Zürich": want a name such as Europe/Zurich`}},
-		"no YAML":     {"listen: [\n", []string{"c.yaml:"}},
+		"a schedule": {"training: {schedule: at night}\n", []string{`c.yaml:1:22: training.schedule: found "at night": want five fields as in crontab(5), such as 30 2 * * *, or @daily: expected exactly 5 fields, found 2: [at night]`}},
+		"a schedule of no hour": {
+			"training:\n  schedule: 99 99 * * *\n",
+			[]string{`c.yaml:2:13: training.schedule: found "99 99 * * *": want five fields as in crontab(5), such as 30 2 * * *, or @daily: end of range (99) above maximum (59): 99`},
+		},
+		"a schedule of no day": {"training: {schedule: 30 2 31 2 *}\n", []string{`c.yaml:1:22: training.schedule: found "30 2 31 2 *": want a day that comes`}},
+		"a word that no schedule has": {
+			"training: {schedule: '@nightly'}\n",
+			[]string{`c.yaml:1:22: training.schedule: found "@nightly": want five fields as in crontab(5), such as 30 2 * * *, or @daily: unrecognized descriptor: @nightly`},
+		},
+		"judged on most of it": {
+			"training: {back: 80d, judge: 27d}\n",
+			[]string{"c.yaml:1:30: training.judge: found 648h: want no more than a third of what is used, which is 1920h (training.back)"},
+		},
+		"judged on more than the default": {
+			"training: {judge: 61d}\n",
+			[]string{"c.yaml:1:19: training.judge: found 1464h: want no more than a third of what is used, which is 4320h (training.back)"},
+		},
+		"trained on too little": {
+			"training: {back: 62d}\n",
+			[]string{"c.yaml:1:18: training.back: found 1488h: want three times what models are judged on, which is 504h (training.judge)"},
+		},
+		"trained on just enough": {"training: {schedule: '@every 12h', back: 63d}\n", nil},
+		"a time zone":            {"training: {time_zone: Zürich}\n", []string{`c.yaml:1:23: training.time_zone: found "Zürich": want a name such as Europe/Zurich`}},
+		"no YAML":                {"listen: [\n", []string{"c.yaml:"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
