@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v4"
+
 	"github.com/segue-project/segue/config"
 )
 
@@ -55,6 +58,34 @@ func TestAlertsNameWhatThereIs(t *testing.T) {
 	told, fired := names(`\| \*\*(Segue\w+)\*\*`, read(t, "docs/runbook.md")), names(`alert: (\w+)`, alerts)
 	if !slices.Equal(told, fired) || len(fired) == 0 {
 		t.Errorf("the runbook tells of %v, the alerts are %v", told, fired)
+	}
+}
+
+// Metrics want a token: every job of Prometheus has a file for it, and nothing asks to
+// be scraped by those who bring none.
+func TestPrometheusBringsAToken(t *testing.T) {
+	t.Parallel()
+	var scrape struct {
+		Jobs []struct {
+			Name          string `yaml:"job_name"`
+			Authorization struct {
+				File string `yaml:"credentials_file"`
+			}
+		} `yaml:"scrape_configs"`
+	}
+	if err := yaml.Load([]byte(read(t, "packaging/prometheus/scrape.yaml")), &scrape); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, job := range scrape.Jobs {
+		got[job.Name] = job.Authorization.File
+	}
+	const file = "/etc/prometheus/segue.token"
+	if diff := cmp.Diff(map[string]string{"segue": file, "segue-kubernetes": file}, got); diff != "" {
+		t.Errorf("jobs, each with the file of its token (-want +got):\n%s", diff)
+	}
+	if strings.Contains(read(t, "packaging/kubernetes/deployment.yaml"), "annotations:") {
+		t.Error("the pods have annotations, by which they are scraped without a token")
 	}
 }
 
