@@ -59,7 +59,7 @@ type Config struct {
 	Model    *provisioner.Trained
 	Registry string
 	// Champion returns the model that promotions have chosen; nil where they do not
-	// change who decides.
+	// change who decides. It may change while the server works (Reload).
 	Champion func() (*provisioner.Trained, error)
 	// Advice says how long an advice is remembered.
 	Advice AdviceConfig
@@ -109,12 +109,16 @@ type Server struct {
 	feed    *api.Feed
 	advisor *advisor
 	models  *catalogue
-	loops   *loops  // nil without a scheduler
-	mender  *mender // nil without an accounting
-	keeper  *keeper
-	peers   *peers
-	health  *health
-	spans   *spans.Recorder // nil where nobody is told
+	// deciding is held while it is changed who decides; champion is that of the
+	// configuration in force.
+	deciding sync.Mutex
+	champion func() (*provisioner.Trained, error)
+	loops    *loops  // nil without a scheduler
+	mender   *mender // nil without an accounting
+	keeper   *keeper
+	peers    *peers
+	health   *health
+	spans    *spans.Recorder // nil where nobody is told
 	// dashboard shows all of it to people.
 	dashboard *dashboard
 	handler   http.Handler
@@ -126,7 +130,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	srv := &Server{cfg: cfg, store: s, feed: api.NewFeed(), peers: newPeers(cfg), keeper: newKeeper(s, cfg)}
+	srv := &Server{cfg: cfg, champion: cfg.Champion, store: s, feed: api.NewFeed(), peers: newPeers(cfg), keeper: newKeeper(s, cfg)}
 	if cfg.Tracing.Endpoint != "" {
 		var err error
 		t := cfg.Tracing
@@ -247,12 +251,24 @@ func (s *Server) background() []func(context.Context) {
 	return all
 }
 
-// Reload changes what can be changed while the server works.
-func (s *Server) Reload(limits api.Limits, operators []string, model *provisioner.Trained) error {
+// Reload changes what can be changed while the server works: all of it, or nothing
+// where it returns an error. choose returns the model that decides from now on, nil
+// for a planner; where follow is true it is asked again after each promotion.
+func (s *Server) Reload(limits api.Limits, operators []string, choose func() (*provisioner.Trained, error), follow bool) error {
+	s.deciding.Lock()
+	defer s.deciding.Unlock()
+	model, err := choose()
+	if err != nil {
+		return err
+	}
 	if err := s.api.SetLimits(limits); err != nil {
 		return err
 	}
 	s.peers.setOperators(operators)
+	s.champion = nil
+	if follow {
+		s.champion = choose
+	}
 	s.use(model)
 	return nil
 }
@@ -260,10 +276,12 @@ func (s *Server) Reload(limits api.Limits, operators []string, model *provisione
 // FollowChampion lets the model decide that promotions have chosen by now, where
 // the server is to follow them.
 func (s *Server) FollowChampion() error {
-	if s.cfg.Champion == nil {
+	s.deciding.Lock()
+	defer s.deciding.Unlock()
+	if s.champion == nil {
 		return nil
 	}
-	model, err := s.cfg.Champion()
+	model, err := s.champion()
 	if err != nil {
 		return fmt.Errorf("the champion cannot be read: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/config"
+	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/server"
 	"github.com/segue-project/segue/store"
 )
@@ -215,15 +216,14 @@ func (r *reloading) reload() error {
 	if err != nil {
 		return err
 	}
-	model, err := modelOf(c)
-	if err != nil {
+	next := r.now // with what can change; the rest wants a restart
+	next.Limits, next.Operators, next.Model, next.LogLevel = c.Limits, c.Operators, c.Model, c.LogLevel
+	choose := func() (*provisioner.Trained, error) { return modelOf(next) }
+	if err := r.server.Reload(limitsOf(next), next.Operators, choose, next.Model == champion); err != nil {
 		return err
 	}
-	if err := r.server.Reload(limitsOf(c), c.Operators, model); err != nil {
-		return err
-	}
-	r.level.Set(levelOf(c))
-	r.log.Info("configuration is read again", "wants_a_restart", fixed(r.now, c))
-	r.now.Limits, r.now.Operators, r.now.Model, r.now.LogLevel = c.Limits, c.Operators, c.Model, c.LogLevel
+	r.level.Set(levelOf(next))
+	r.log.Info("configuration is read again", "wants_a_restart", fixed(next, c))
+	r.now = next
 	return nil
 }

@@ -5,14 +5,26 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
+	"github.com/segue-project/segue/config"
+	"github.com/segue-project/segue/internal/toymodel"
+	"github.com/segue-project/segue/models"
+	"github.com/segue-project/segue/server"
+	"github.com/segue-project/segue/store"
 )
 
 // A server reads its configuration again when it is told to: it says what wants a
@@ -79,6 +91,96 @@ func TestAServerReadsItsConfigurationAgain(t *testing.T) {
 	}
 	if err := server.Wait(); err != nil {
 		t.Errorf("the server ends: %v", err)
+	}
+}
+
+// A promotion changes who decides where the configuration in force says so: not the
+// one of the start.
+func TestPromotionsAreFollowedAsTheConfigurationSaysNow(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	registry := models.NewRegistry(filepath.Join(dir, "models"), func() segue.Time { return segue.TimeOf(time.Now()) })
+	for _, id := range []string{"m1", "m2"} {
+		if err := registry.Write(toymodel.Manifest(id), toymodel.Files(t, toymodel.New(t, time.Hour, time.Hour, "moe"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "segue.yaml")
+	configure := func(model string) config.Config {
+		t.Helper()
+		text := "data: " + dir + "\nmodels: " + filepath.Join(dir, "models") + "\ncluster: {scheduler: none}\n" + model
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := (&serveFlags{file: file}).settings()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	const planner, follows = "", "model: champion\n"
+	for name, tt := range map[string]struct{ start, then, want string }{
+		"to a planner":     {follows, planner, ""},
+		"to the champion":  {planner, follows, "m2"},
+		"to another model": {follows, "model: " + filepath.Join(dir, "models", "m1") + "\n", "m1"},
+	} {
+		if err := registry.Promote("m1", "the first"); err != nil {
+			t.Fatal(err)
+		}
+		c := configure(tt.start)
+		srv, ask := serverOf(t, c)
+		r := &reloading{flags: &serveFlags{file: file}, server: srv, level: new(slog.LevelVar), now: c, log: slog.New(slog.DiscardHandler)}
+		configure(tt.then)
+		if err := r.reload(); err != nil {
+			t.Fatal(err)
+		}
+		if err := registry.Promote("m2", "a better one"); err != nil {
+			t.Fatal(err)
+		}
+		if err := srv.FollowChampion(); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(); got != tt.want {
+			t.Errorf("%s: after a promotion %q decides, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// serverOf returns a server on an empty store, and who decides there: the ID of a
+// model, or nothing for a planner.
+func serverOf(t *testing.T, c config.Config) (srv *server.Server, decides func() string) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "segue.db"), store.Config{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	wired, err := serverConfig(c, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if srv, err = server.New(s, wired); err != nil {
+		t.Fatal(err)
+	}
+	return srv, func() string {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/models", http.NoBody)
+		w := httptest.NewRecorder()
+		srv.Handler().ServeHTTP(w, r.WithContext(api.WithCaller(r.Context(), api.Caller{User: "ada", Scopes: []api.Scope{api.ScopeRead}})))
+		var all struct{ Models []api.Model }
+		if err := json.Unmarshal(w.Body.Bytes(), &all); err != nil {
+			t.Fatalf("%v in %s", err, w.Body)
+		}
+		for _, m := range all.Models {
+			if m.InUse {
+				return m.ID
+			}
+		}
+		return ""
 	}
 }
 
