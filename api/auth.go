@@ -17,12 +17,12 @@ import (
 const tokenFresh = 5 * time.Second
 
 // scrapeRemembered is how long a token that was known goes on to open GET /metrics
-// while the store does not answer: it is there that this is told. scrapePatience is
-// how long the store may take to say so, since who scrapes does not wait for long.
-const (
-	scrapeRemembered = 15 * time.Minute
-	scrapePatience   = 2 * time.Second
-)
+// while the store does not answer: it is there that this is told.
+const scrapeRemembered = 15 * time.Minute
+
+// storePatience is how long the store may take to say who it is that scrapes, or
+// that follows events: neither waits for long.
+const storePatience = 2 * time.Second
 
 // maxTokens bounds how many tokens are remembered.
 const maxTokens = 10_000
@@ -56,8 +56,33 @@ func (g *gate) authenticate(next http.Handler) http.Handler {
 			problem.write(w)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(WithCaller(r.Context(), caller)))
+		ctx := WithCaller(r.Context(), caller)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, gateKey{}, passage{g, r})))
 	})
+}
+
+type gateKey struct{}
+
+// passage is a request that a gate let through.
+type passage struct {
+	gate    *gate
+	request *http.Request
+}
+
+// stillMay asks again whether the caller of a request that lasts has a scope. Only a
+// refusal ends it: a store that does not answer says nothing of a token.
+func stillMay(ctx context.Context, scope Scope) bool {
+	through, ok := ctx.Value(gateKey{}).(passage)
+	if !ok {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	caller, problem := through.gate.caller(through.request.WithContext(ctx))
+	if problem != nil {
+		return problem.Status != http.StatusUnauthorized
+	}
+	return caller.May(scope)
 }
 
 func (g *gate) caller(r *http.Request) (Caller, *Problem) {
@@ -118,7 +143,7 @@ func (g *gate) token(ctx context.Context, hash string) (Token, error) {
 // scraper is token for GET /metrics: while the store does not answer, what was known
 // of a token for some time still counts.
 func (g *gate) scraper(ctx context.Context, hash string) (Token, error) {
-	ctx, cancel := context.WithTimeout(ctx, scrapePatience)
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	token, err := g.token(ctx, hash)
 	if err == nil || segue.KindOf(err) == segue.NotFound {

@@ -126,7 +126,7 @@ type (
 )
 
 // heartbeat is the time between two signs of life, so that whoever is between us
-// does not cut the line.
+// does not cut the line. At each the caller is looked at again.
 const heartbeat = 15 * time.Second
 
 func (a *API) addEvents() {
@@ -161,7 +161,7 @@ func (a *API) follow(ctx context.Context, since int, send sse.Sender) {
 		case <-ctx.Done():
 			return
 		case <-alive.C:
-			if send.Data(Heartbeat{a.cfg.Now().String()}) != nil {
+			if !stillMay(ctx, ScopeRead) || send.Data(Heartbeat{a.cfg.Now().String()}) != nil {
 				return
 			}
 		case e, more := <-events:

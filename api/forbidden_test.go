@@ -1,10 +1,13 @@
 package api
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -192,6 +195,56 @@ func TestARevokedTokenWorksForSecondsAtMost(t *testing.T) {
 	h.mu.Unlock()
 	if w := ask.answers(t, a); w.Code != 401 {
 		t.Errorf("status is %d, want 401", w.Code)
+	}
+}
+
+// Who follows events is looked at again at each heartbeat.
+func TestAStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change   func(h *house, token *Token)
+		wantEnds bool
+	}{
+		"revoked":           {func(_ *house, token *Token) { token.Revoked = true }, true},
+		"expired":           {func(_ *house, token *Token) { token.Expires = t0.Add(time.Second) }, true},
+		"without scopes":    {func(_ *house, token *Token) { token.Scopes = nil }, true},
+		"as it was":         {func(*house, *Token) {}, false},
+		"the store is away": {func(h *house, _ *Token) { h.away = segue.Errorf(segue.Unavailable, "no answer") }, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				a := h.serve(t, Limits{})
+				ctx, leave := context.WithCancel(t.Context())
+				r := httptest.NewRequestWithContext(ctx, http.MethodGet, eventsPath, http.NoBody)
+				r.Header.Set("Authorization", "Bearer "+adaReads)
+				ended := make(chan struct{})
+				go func() {
+					a.ServeHTTP(&deadlines{ResponseRecorder: httptest.NewRecorder()}, r)
+					close(ended)
+				}()
+				synctest.Wait()
+				h.mu.Lock()
+				token := h.tokens[HashOf(adaReads)]
+				tt.change(h, &token)
+				h.tokens[HashOf(adaReads)] = token
+				h.now = t0.Add(heartbeat)
+				h.mu.Unlock()
+				ends := false
+				select {
+				case <-ended:
+					ends = true
+				case <-time.After(heartbeat + time.Second): // of a clock that does not wait
+				}
+				if ends != tt.wantEnds {
+					t.Errorf("the stream ends: %t, want %t", ends, tt.wantEnds)
+				}
+				leave()
+				<-ended
+			})
+		})
 	}
 }
 
