@@ -106,7 +106,7 @@ func (m *MonteCarlo) Later(now *Present, req segue.Request, delays []time.Durati
 		if len(asked) == 0 {
 			break
 		}
-		ahead := min(asked[len(asked)-1], mostAhead) + m.cfg.ArrivalHorizon
+		ahead := min(asked[len(asked)-1], MostAhead) + m.cfg.ArrivalHorizon
 		future := simulator.Future{
 			Runs: m.drawRuns(rng), Arrivals: m.drawArrivals(now, ahead, rng), ArrivalHorizon: m.cfg.ArrivalHorizon, Horizon: waitHorizon,
 		}
@@ -124,12 +124,13 @@ func (m *MonteCarlo) Later(now *Present, req segue.Request, delays []time.Durati
 	return forecasts, nil
 }
 
-const (
-	// leastFar is how many replicas look beyond the arrival horizon, if there are so
-	// many, and mostAhead how far they let others come.
-	leastFar  = 24
-	mostAhead = 7 * 24 * time.Hour
-)
+// MostAhead is how far ahead of the present others are simulated to come: later
+// than that nothing is foreseen.
+const MostAhead = 7 * 24 * time.Hour
+
+// leastFar is how many replicas look beyond the arrival horizon, if there are so
+// many.
+const leastFar = 24
 
 // near returns how many of the delays are within the arrival horizon.
 func (m *MonteCarlo) near(delays []time.Duration) int {

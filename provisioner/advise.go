@@ -31,12 +31,8 @@ func (q Question) withDefaults() Question {
 	return q
 }
 
-// maxAlternatives bounds how many submissions are compared, and farthest how far
-// ahead: a week of hours.
-const (
-	maxAlternatives = 7 * 24
-	farthest        = maxAlternatives * time.Hour
-)
+// maxAlternatives bounds how many submissions are compared: a week of hours.
+const maxAlternatives = 7 * 24
 
 // Advise answers the question from what is known now, on a cluster of one pool
 // with the scheduler that cluster describes: it covers the quantile of the Monte
@@ -76,10 +72,10 @@ func plan(now predictor.Present, cluster simulator.Config, monte predictor.Monte
 // the end of the current link last unless that is too far ahead to be foreseen.
 func (q Question) delays() []time.Duration {
 	var delays []time.Duration
-	for d := time.Duration(0); d < min(q.Remaining, farthest) && len(delays) < maxAlternatives; d += q.Step {
+	for d := time.Duration(0); d < min(q.Remaining, predictor.MostAhead) && len(delays) < maxAlternatives; d += q.Step {
 		delays = append(delays, d)
 	}
-	if q.Remaining > farthest {
+	if q.Remaining > predictor.MostAhead {
 		return delays
 	}
 	return append(delays, q.Remaining)

@@ -191,16 +191,9 @@ func (s Shadow) loads() Dots {
 func (s Shadow) headline() Table {
 	t := Table{Columns: []string{"way", "interruption, h", "overlap, h", "cost, h (95 % interval)", "no gap", "cost if users count alike", "worst hand-over"}}
 	for _, w := range s.Compared.Ways {
-		worst := unknown
-		switch {
-		case w.Worst.Interruption > 0:
-			worst = hours(float64(w.Worst.Interruption)) + " gap"
-		case w.Worst.Overlap.Known():
-			worst = hours(float64(w.Worst.Overlap)) + " overlap"
-		}
 		t.Rows = append(t.Rows, []string{
 			s.label(w.Name), decimal(float64(w.Interruption.Mean)), decimal(float64(w.Overlap.Mean)), withInterval(w.Cost, decimal),
-			percent(float64(w.NoGap)), decimal(float64(w.CostOfUsers)), worst,
+			percent(float64(w.NoGap)), decimal(float64(w.CostOfUsers)), worstOf(w.Worst),
 		})
 	}
 	return t

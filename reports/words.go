@@ -173,18 +173,11 @@ func (b Backtest) headline() Table {
 		"interruption, h", "overlap, h", "no gap", "worst start",
 	}}
 	for _, s := range b.Report.Policies {
-		worst := unknown
-		switch {
-		case s.Worst.Interruption > 0:
-			worst = hours(float64(s.Worst.Interruption)) + " gap"
-		case s.Worst.Overlap.Known():
-			worst = hours(float64(s.Worst.Overlap)) + " overlap"
-		}
 		t.Rows = append(t.Rows, []string{
 			b.label(s.Name),
 			withInterval(s.GapClosed, percent), withInterval(s.Cost, decimal),
 			decimal(float64(s.Tuned.Interruption)), decimal(float64(s.Tuned.Overlap)),
-			percent(float64(s.Tuned.ZeroInterruption)), worst,
+			percent(float64(s.Tuned.ZeroInterruption)), worstOf(s.Worst),
 		})
 	}
 	return t
@@ -228,4 +221,15 @@ func (b Backtest) explained() []PolicyText {
 		}
 	}
 	return texts
+}
+
+// worstOf says what the worst of many came to.
+func worstOf(w evaluation.Worst) string {
+	switch {
+	case w.Interruption > 0:
+		return hours(float64(w.Interruption)) + " gap"
+	case w.Overlap.Known():
+		return hours(float64(w.Overlap)) + " overlap"
+	}
+	return unknown
 }

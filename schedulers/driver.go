@@ -199,6 +199,10 @@ type Status struct {
 	Token string
 }
 
+// SameJob reports whether two records under one number are of one job, by what they
+// say of it.
+func (s Status) SameJob(other Status) bool { return s.Token == other.Token && s.User == other.User }
+
 // HasRun reports whether the job is known to have been started, or to have ended
 // in a way of which a source tells.
 func (s Status) HasRun() bool {

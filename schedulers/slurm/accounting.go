@@ -42,7 +42,7 @@ func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobI
 			continue // a banner, or a record that nobody can read: the job stays unknown
 		}
 		if before, ok := known[id]; ok {
-			if s.Token == before.Token && s.User == before.User { // else a job that was lost, and the one that has its number now
+			if s.SameJob(before) { // else a job that was lost, and the one that has its number now
 				restarts[id]++
 			}
 			if s.Submit < before.Submit {

@@ -83,7 +83,7 @@ func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobI
 			}
 			s := r.status()
 			if before, ok := known[id]; ok { // it was requeued: the last record counts
-				if s.Token == before.Token && s.User == before.User { // else a job that was lost, and the one that has its number now
+				if s.SameJob(before) { // else a job that was lost, and the one that has its number now
 					restarts[id]++
 				}
 				if s.Submit < before.Submit {
