@@ -105,7 +105,7 @@ type advisor struct {
 	waiting int
 	stale   chan question // to be worked out again
 
-	turn chan struct{} // held by the one who works
+	turn turn // of the one who works
 	// These are for the one who works.
 	live *provisioner.Live
 	by   *provisioner.Trained
@@ -119,7 +119,7 @@ type advisor struct {
 func newAdvisor(s *store.Store, cluster *schedulers.Cluster, cfg Config) *advisor {
 	a := &advisor{
 		cfg: cfg.Advice.withDefaults(), now: cfg.Now, log: cfg.Log, store: s, cluster: cluster,
-		known: map[question]*remembered{}, turn: make(chan struct{}, 1),
+		known:    map[question]*remembered{},
 		computed: prometheus.NewCounter(prometheus.CounterOpts{Name: "segue_advice_computed_total", Help: "Advices that were worked out, not remembered."}),
 		computing: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "segue_advice_compute_duration_seconds", Help: "Time in which an advice was worked out.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
@@ -291,10 +291,10 @@ func (a *advisor) work(ctx context.Context, q question) (advice api.Advice, err 
 		}
 		span.End()
 	}()
-	if err := a.begin(ctx); err != nil {
+	if err := a.begin(ctx, false); err != nil {
 		return api.Advice{}, err
 	}
-	defer a.finish()
+	defer a.turn.give()
 	began := a.now()
 	defer func() {
 		a.computed.Inc()
@@ -329,11 +329,9 @@ func (a *advisor) work(ctx context.Context, q question) (advice api.Advice, err 
 }
 
 // begin waits for the turn.
-func (a *advisor) begin(ctx context.Context) error {
-	select {
-	case a.turn <- struct{}{}:
-	case <-ctx.Done():
-		return segue.Errorf(segue.Unavailable, "advise: it was not its turn in time: %w", ctx.Err())
+func (a *advisor) begin(ctx context.Context, urgent bool) error {
+	if err := a.turn.take(ctx, urgent); err != nil {
+		return err
 	}
 	if m := a.model.Load(); m != a.by {
 		a.by, a.live = m, nil
@@ -341,19 +339,17 @@ func (a *advisor) begin(ctx context.Context) error {
 	return nil
 }
 
-func (a *advisor) finish() { <-a.turn }
-
 // Decide implements provisioner.Decider, for the loops: what they decide is never
-// from memory.
+// from memory, and comes before all questions that wait.
 func (a *advisor) Decide(ctx context.Context, state schedulers.State, q provisioner.Question) (segue.Decision, error) {
 	caps, err := a.cluster.Capabilities(ctx)
 	if err != nil {
 		return segue.Decision{}, err
 	}
-	if err := a.begin(ctx); err != nil {
+	if err := a.begin(ctx, true); err != nil {
 		return segue.Decision{}, err
 	}
-	defer a.finish()
+	defer a.turn.give()
 	return a.decide(ctx, caps.Cluster, state, q)
 }
 

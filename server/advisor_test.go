@@ -158,7 +158,7 @@ func TestAnAdviceThatFailedIsNotRemembered(t *testing.T) {
 func TestTooManyNewQuestionsAreRefused(t *testing.T) {
 	t.Parallel()
 	srv, _, _ := newAsked(t, AdviceConfig{Waiting: 1})
-	if err := srv.advisor.begin(t.Context()); err != nil { // somebody works
+	if err := srv.advisor.begin(t.Context(), false); err != nil { // somebody works
 		t.Fatal(err)
 	}
 	ended := make(chan error)
@@ -178,7 +178,7 @@ func TestTooManyNewQuestionsAreRefused(t *testing.T) {
 	if _, err := srv.advisor.Advise(t.Context(), other); segue.KindOf(err) != segue.Unavailable {
 		t.Errorf("error %v, want one of kind unavailable", err)
 	}
-	srv.advisor.finish()
+	srv.advisor.turn.give()
 	if err := <-ended; err != nil {
 		t.Errorf("the one that waited: %v", err)
 	}

@@ -133,20 +133,20 @@ func (o *outlooks) look(ctx context.Context) (looked, error) {
 
 func (o *outlooks) lookBack(ctx context.Context) (looked, error) {
 	a := o.server.advisor
-	if err := a.begin(ctx); err != nil {
+	if err := a.begin(ctx, false); err != nil {
 		return looked{}, err
 	}
-	defer a.finish()
+	defer a.turn.give()
 	if err := a.past.refresh(ctx, "", a.now()); err != nil {
 		return looked{}, err
 	}
 	present, nodes := a.past.now, a.past.nodes
 	queue := web.Queue{Cluster: a.past.cluster, At: present.Snapshot.At, Nodes: nodes, Shapes: shapesOf(present.Snapshot)}
 	return looked{queue: queue, later: func(ctx context.Context, r segue.Request) ([]segue.Forecast, error) {
-		if err := a.begin(ctx); err != nil {
+		if err := a.begin(ctx, false); err != nil {
 			return nil, err
 		}
-		defer a.finish()
+		defer a.turn.give()
 		r.GPUsPerNode = 0 // a history knows whole nodes
 		monte, err := predictor.NewMonteCarlo(
 			simulator.Config{Pools: []simulator.Pool{{Name: "nodes", Nodes: nodes}}, Backfill: simulator.EASY},
@@ -160,10 +160,10 @@ func (o *outlooks) lookBack(ctx context.Context) (looked, error) {
 
 // ahead forecasts submissions after each of the delays, when it is its turn.
 func (a *advisor) ahead(ctx context.Context, cluster string, state schedulers.State, r segue.Request) ([]segue.Forecast, error) {
-	if err := a.begin(ctx); err != nil {
+	if err := a.begin(ctx, false); err != nil {
 		return nil, err
 	}
-	defer a.finish()
+	defer a.turn.give()
 	if a.live == nil {
 		a.live = provisioner.NewLive(a.store, cluster, provisioner.LiveConfig{By: a.by, Monte: predictor.MonteCarloConfig{Replicas: a.cfg.Replicas}})
 	}
