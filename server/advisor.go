@@ -87,6 +87,14 @@ type remembered struct {
 	// is worked out.
 	done  chan struct{}
 	again bool
+	basis basis
+}
+
+// basis is what an advice stands on where there is no scheduler: while it is the
+// same, so is the advice. It is zero where there is one, whose queue goes on.
+type basis struct {
+	by    *provisioner.Trained
+	reads int // of the history
 }
 
 // advisor answers questions from memory while it can, and works one out at a time:
@@ -222,11 +230,11 @@ func (a *advisor) wait(ctx context.Context, r *remembered) (api.Advice, error) {
 func (a *advisor) first(ctx context.Context, q question, r *remembered) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Stale)
 	defer cancel()
-	advice, err := a.work(ctx, q)
+	advice, basis, err := a.work(ctx, q, nil)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.waiting--
-	r.advice, r.err = advice, err
+	r.advice, r.basis, r.err = advice, basis, err
 	if err != nil {
 		if a.known[q] == r {
 			delete(a.known, q)
@@ -255,7 +263,10 @@ func (a *advisor) run(ctx context.Context) {
 }
 
 func (a *advisor) refresh(ctx context.Context, q question) {
-	advice, err := a.work(ctx, q)
+	a.mu.Lock()
+	known := a.known[q]
+	a.mu.Unlock()
+	advice, basis, err := a.work(ctx, q, known)
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("advice is not renewed", "error", err)
 	}
@@ -267,7 +278,7 @@ func (a *advisor) refresh(ctx context.Context, q question) {
 	case err != nil:
 		r.again = false
 	default: // those who wait for the old one have it
-		a.known[q] = &remembered{advice: advice, at: a.now(), asked: r.asked, done: r.done}
+		a.known[q] = &remembered{advice: advice, basis: basis, at: a.now(), asked: r.asked, done: r.done}
 	}
 }
 
@@ -282,8 +293,9 @@ func (a *advisor) sweep(now segue.Time) {
 	}
 }
 
-// work works a question out, when it is its turn.
-func (a *advisor) work(ctx context.Context, q question) (advice api.Advice, err error) {
+// work works a question out, when it is its turn. known is what is remembered of it,
+// nil for nothing: it is the answer again where it stands on the same.
+func (a *advisor) work(ctx context.Context, q question, known *remembered) (advice api.Advice, on basis, err error) {
 	ctx, span := a.spans.Start(ctx, "work out advice", spans.Internal)
 	defer func() {
 		if err != nil {
@@ -292,17 +304,33 @@ func (a *advisor) work(ctx context.Context, q question) (advice api.Advice, err 
 		span.End()
 	}()
 	if err := a.begin(ctx, false); err != nil {
-		return api.Advice{}, err
+		return api.Advice{}, basis{}, err
 	}
 	defer a.turn.give()
+	if a.cluster == nil {
+		if err := a.past.refresh(ctx, q.cluster, a.now()); err != nil {
+			return api.Advice{}, basis{}, err
+		}
+		on = basis{a.by, a.past.reads}
+		if known != nil && known.basis == on {
+			return known.advice, on, nil
+		}
+	}
 	began := a.now()
 	defer func() {
 		a.computed.Inc()
 		a.computing.Observe(a.now().Sub(began).Seconds())
 	}()
 	if a.cluster == nil {
-		return a.past.advise(ctx, a.by, a.cfg.Replicas, q, a.now())
+		advice, err = a.past.advise(a.by, a.cfg.Replicas, q)
+	} else {
+		advice, err = a.fromQueue(ctx, q)
 	}
+	return advice, on, err
+}
+
+// fromQueue works a question out from the queue as it is now.
+func (a *advisor) fromQueue(ctx context.Context, q question) (api.Advice, error) {
 	state, err := a.cluster.State(ctx)
 	if err != nil {
 		return api.Advice{}, segue.Errorf(segue.Unavailable, "advise: %w", err)

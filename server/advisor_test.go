@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/api"
 	"github.com/segue-project/segue/schedulers"
@@ -242,6 +244,56 @@ func TestWithoutASchedulerTheEndOfTheHistoryCounts(t *testing.T) {
 	if _, err := srv.advisor.Advise(t.Context(), aQuestion()); segue.KindOf(err) != segue.Invalid {
 		t.Errorf("two histories: error %v, want one of kind invalid", err)
 	}
+}
+
+func TestWithoutASchedulerAnAdviceIsTheSameUntilTheHistoryOrTheModelChanges(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	clock := &clock{at: t0}
+	srv, err := New(s, Config{Now: clock.now, Holder: "one", User: "segue", Advice: AdviceConfig{Replicas: 3}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keepHistory(t, s, "ls6", t0.Add(-48*time.Hour), 200)
+	ask := func(after time.Duration, want float64, why string) {
+		t.Helper()
+		clock.advance(after)
+		if _, err := srv.advisor.Advise(t.Context(), aQuestion()); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case q := <-srv.advisor.stale:
+			srv.advisor.refresh(t.Context(), q)
+		default:
+		}
+		if got := valueOf(t, srv.advisor.computed); got != want {
+			t.Errorf("%s: worked out %v times, want %v", why, got, want)
+		}
+	}
+	ask(0, 1, "at first")
+	ask(12*time.Second, 1, "12 s later")
+	ask(12*time.Second, 1, "24 s later")
+	ask(25*time.Second, 1, "49 s later, since it was renewed in between")
+	srv.advisor.past.outdated.Store(true)
+	ask(12*time.Second, 2, "once the history has changed")
+	model, err := OpenModel("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.advisor.model.Store(model) // and nothing is dropped
+	ask(12*time.Second, 3, "once another model decides")
+}
+
+// valueOf returns what a counter counts.
+func valueOf(t *testing.T, c prometheus.Collector) float64 {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	r.MustRegister(c)
+	families, err := r.Gather()
+	if err != nil || len(families) != 1 {
+		t.Fatalf("%d families, %v", len(families), err)
+	}
+	return families[0].GetMetric()[0].GetCounter().GetValue()
 }
 
 // keepHistory keeps jobs that come every ten minutes and run for two hours, on four

@@ -32,12 +32,11 @@ type past struct {
 	read    segue.Time
 	now     predictor.Present // at the end of the history
 	nodes   int
+	reads   int // how often it was read
 }
 
-func (p *past) advise(ctx context.Context, by *provisioner.Trained, replicas int, q question, now segue.Time) (api.Advice, error) {
-	if err := p.refresh(ctx, q.cluster, now); err != nil {
-		return api.Advice{}, err
-	}
+// advise answers from the history that was read last.
+func (p *past) advise(by *provisioner.Trained, replicas int, q question) (api.Advice, error) {
 	asks, err := q.ask(&p.now.Snapshot)
 	if err != nil {
 		return api.Advice{}, err
@@ -89,6 +88,7 @@ func (p *past) refresh(ctx context.Context, cluster string, now segue.Time) erro
 	}
 	p.now = predictor.RecordedAt(jobs, h.Last.Add(time.Second), nodes)
 	p.cluster, p.read, p.nodes = h.Cluster, now, nodes
+	p.reads++
 	return nil
 }
 
