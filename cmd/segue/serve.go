@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -103,6 +104,9 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spare)
+	}
 	level := new(slog.LevelVar)
 	level.Set(levelOf(c))
 	log := slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
@@ -131,6 +135,11 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	go r.run(ctx, hangups)
 	return serve(ctx, cmd, s, srv, c, log)
 }
+
+// spare is how many goroutines more run at once than there are cores: the one that
+// works an advice out does so for long, and what it has of a core the kernel takes
+// from it for a request, which Go would let wait.
+const spare = 1
 
 // openServed opens the server's store.
 func openServed(ctx context.Context, c config.Config, log *slog.Logger) (*store.Store, error) {

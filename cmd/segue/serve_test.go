@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,8 +60,12 @@ func TestAServerReadsItsConfigurationAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Process.Kill() }) // it has ended unless the test failed
-	if _, err := addressOf(bufio.NewReader(out)); err != nil {
+	address, err := addressOf(bufio.NewReader(out))
+	if err != nil {
 		t.Fatal(err)
+	}
+	if got, want := processorsOf(t, address, dir), fmt.Sprint(runtime.GOMAXPROCS(0)+1); got != want {
+		t.Errorf("%s goroutines run at once, want %s: one more than there are cores", got, want)
 	}
 	lines := bufio.NewReader(log)
 	for _, step := range []struct {
@@ -92,6 +98,32 @@ func TestAServerReadsItsConfigurationAgain(t *testing.T) {
 	if err := server.Wait(); err != nil {
 		t.Errorf("the server ends: %v", err)
 	}
+}
+
+// processorsOf returns how many goroutines of a server run at once.
+func processorsOf(t *testing.T, address, data string) string {
+	t.Helper()
+	secret, err := os.ReadFile(filepath.Join(data, "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/metrics", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(secret)))
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "\ngo_sched_gomaxprocs_threads ")
+	count, _, _ := strings.Cut(after, "\n")
+	return count
 }
 
 // A promotion changes who decides where the configuration in force says so: not the
