@@ -1,7 +1,7 @@
 # Every target is a script of the same name in scripts/, or one line here.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fmt bench verify build dist e2e-slurm trainer clean
+.PHONY: help demo test check fmt bench load verify build dist e2e-slurm trainer clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ fmt: ## format the Go files
 
 bench: ## run the benchmarks beside an earlier commit's (BENCH=regex, BASE=commit)
 	@scripts/bench
+
+load: ## load a server by vegeta and print a table: two minutes (SECONDS_EACH=n)
+	@scripts/load
 
 verify: ## everything that a release needs: check, race, fuzz, static and reproducible build
 	@scripts/verify

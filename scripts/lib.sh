@@ -10,6 +10,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/segue
 # The tools, at the versions that everybody uses.
 export golangci_lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 export cyclonedx=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
+export vegeta=github.com/tsenart/vegeta/v12@v12.13.0
 export benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 
 # say announces what happens next.
@@ -66,6 +67,7 @@ need_packages() {
 # into the cache the first time.
 tool() {
   local name=${1%@*}
+  name=${name%/v[0-9]*} # of a major version, which no program is called after
   name=${name##*/}
   local dir=$cache/tools/$name-${1##*@}
   if [[ ! -x $dir/$name ]]; then

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -17,14 +16,11 @@ import (
 	"github.com/segue-project/segue/store"
 )
 
-// The variables of a test binary that is a server: its database, the folder of its
-// cluster, none without one, the model that decides, and a
-// bound of the rate.
+// The variables of a test binary that is a server: its database, and the folder of its
+// cluster, none without one.
 const (
 	childDatabase = "SEGUE_SERVER_TEST_DATABASE"
 	childCluster  = "SEGUE_SERVER_TEST_CLUSTER"
-	childModel    = "SEGUE_SERVER_TEST_MODEL"
-	childRate     = "SEGUE_SERVER_TEST_RATE" // requests a second
 )
 
 func TestMain(m *testing.M) {
@@ -64,12 +60,8 @@ func serveAsChild(database, dir string) error {
 		Now: realNow, Holder: fmt.Sprint("server ", os.Getpid()), User: "segue", Root: true, Every: childEvery,
 		Exists: func(string) bool { return false }, Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 	}
-	cfg.Limits.Rate, _ = strconv.Atoi(os.Getenv(childRate)) // none without one
 	if dir != "" {
 		cfg.Driver = fileCluster{dir, realNow}
-	}
-	if cfg.Model, err = OpenModel(os.Getenv(childModel)); err != nil {
-		return err
 	}
 	srv, err := New(s, cfg)
 	if err != nil {

@@ -33,6 +33,8 @@ type service struct {
 	slurm    fakeSlurm
 	store    *store.Store // for the test to look into
 	client   http.Client
+	// variables are the environment where there is neither database nor Slurm.
+	variables []string
 }
 
 // newService prepares one, of which the jobs run for life.
@@ -63,6 +65,9 @@ func newService(t testing.TB, program string, life time.Duration) *service {
 
 // environment is that of the programs of a service.
 func (s *service) environment() []string {
+	if s.variables != nil {
+		return s.variables
+	}
 	return []string{
 		"HOME=" + s.dir, "XDG_STATE_HOME=" + s.dir, "DATABASE_URL=" + s.database.URL("segue"), "PATH=" + s.slurm.bin() + ":" + os.Getenv("PATH"),
 	}
