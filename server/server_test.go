@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -291,6 +292,73 @@ func TestChangesAreSeenOnce(t *testing.T) {
 	}
 	if n := len(look()); n != 4 {
 		t.Errorf("%d events where nothing changes, want 4", n)
+	}
+}
+
+// The end of a link is told though its successor waits already, or its chain was
+// stopped before.
+func TestTheEndOfALinkIsToldWhateverFollowsIt(t *testing.T) {
+	t.Parallel()
+	s, feed := openStore(t), api.NewFeed()
+	var seen seenChains
+	told := 0
+	look := func() (states []string) {
+		t.Helper()
+		if err := seen.look(t.Context(), s, t0, feed); err != nil {
+			t.Fatal(err)
+		}
+		all := feed.Past()
+		for _, e := range all[told:] {
+			if e.Link != nil {
+				states = append(states, fmt.Sprintf("%d %s", e.Link.Number, e.Link.State))
+			} else {
+				states = append(states, e.Chain.State.String())
+			}
+		}
+		told = len(all)
+		return states
+	}
+	update := func(l *segue.Link, to segue.LinkState) {
+		t.Helper()
+		was := l.State
+		l.State = to
+		if err := s.UpdateLink(t.Context(), was, *l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chain := segue.Chain{ID: "c1", User: "ada", Created: t0, Request: segue.Request{Shape: segue.Shape{Nodes: 1, Limit: time.Hour}}}
+	link := segue.Link{Chain: "c1", Number: 1, Attempt: 1, Planned: t0, Submitted: segue.NoTime, Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime}
+	if err := s.CreateChain(t.Context(), chain, link); err != nil {
+		t.Fatal(err)
+	}
+	link.Job = segue.JobID{Number: 7}
+	update(&link, segue.LinkRunning)
+	look()
+	next, err := s.NextLink(t.Context(), link, segue.Decision{At: t0, Submit: true, SubmitAt: t0, Prefer: segue.Balanced})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"2 submitting"}, look()); diff != "" {
+		t.Errorf("of a successor (-want +got):\n%s", diff)
+	}
+	update(&link, segue.LinkEnded)
+	if diff := cmp.Diff([]string{"1 ended"}, look()); diff != "" {
+		t.Errorf("of the end of the one before (-want +got):\n%s", diff)
+	}
+	next.Job = segue.JobID{Number: 8}
+	update(&next, segue.LinkRunning)
+	if err := s.SetChainState(t.Context(), "c1", segue.ChainActive, segue.ChainStopped, "Stopped by its user."); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"stopped", "2 running"}, look()); diff != "" {
+		t.Errorf("of a chain that is stopped (-want +got):\n%s", diff)
+	}
+	update(&next, segue.LinkEnded)
+	if diff := cmp.Diff([]string{"2 ended"}, look()); diff != "" {
+		t.Errorf("of the end of its last link (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string(nil), look()); diff != "" {
+		t.Errorf("where nothing changes (-want +got):\n%s", diff)
 	}
 }
 

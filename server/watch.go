@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -33,6 +34,8 @@ type linkKey struct {
 	number, attempt int
 }
 
+func keyOf(l segue.Link) linkKey { return linkKey{l.Chain, l.Number, l.Attempt} }
+
 // chainSeen is what may change of a chain.
 type chainSeen struct {
 	state segue.ChainState
@@ -62,24 +65,66 @@ func (o *seenChains) look(ctx context.Context, s *store.Store, now segue.Time, f
 	}
 	for id := range o.chains {
 		if _, ok := chains[id]; !ok { // it goes on no more
-			c, err := s.Chain(ctx, id)
-			if err != nil {
+			if chains[id], err = withoutSubmission(ctx, s, id); err != nil {
 				return err
 			}
-			c.Submission = segue.Submission{}
-			chains[id] = c
+		}
+	}
+	gone, err := o.gone(ctx, s, links)
+	if err != nil {
+		return err
+	}
+	owners := maps.Clone(chains)
+	for _, l := range gone {
+		if _, ok := owners[l.Chain]; ok {
+			continue
+		}
+		if owners[l.Chain], err = withoutSubmission(ctx, s, l.Chain); err != nil {
+			return err
 		}
 	}
 	first := o.chains == nil
-	events := o.compare(chains, links, now)
+	events := o.compare(chains, owners, append(links, gone...), now)
 	if !first {
 		feed.Publish(events...)
 	}
 	return nil
 }
 
-// compare remembers chains and links, and returns what is new of them.
-func (o *seenChains) compare(chains map[string]segue.Chain, links []segue.Link, now segue.Time) []api.Event {
+// withoutSubmission returns a chain without its environment, which is nobody's
+// business.
+func withoutSubmission(ctx context.Context, s *store.Store, id string) (segue.Chain, error) {
+	c, err := s.Chain(ctx, id)
+	c.Submission = segue.Submission{}
+	return c, err
+}
+
+// gone returns the links that were live at the latest look, and of which live tells
+// nothing: they ended when a successor waited already.
+func (o *seenChains) gone(ctx context.Context, s *store.Store, live []segue.Link) (ended []segue.Link, err error) {
+	told := map[linkKey]bool{}
+	for _, l := range live {
+		told[keyOf(l)] = true
+	}
+	for key, was := range o.links {
+		if told[key] || was.State.Final() {
+			continue
+		}
+		l, err := s.LinkByToken(ctx, was.Token())
+		if segue.KindOf(err) == segue.NotFound {
+			continue // with its chain
+		}
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, l)
+	}
+	return ended, nil
+}
+
+// compare remembers chains and links, and returns what is new of them. owners are the
+// chains of the links, of which some are over for longer.
+func (o *seenChains) compare(chains, owners map[string]segue.Chain, links []segue.Link, now segue.Time) []api.Event {
 	var events []api.Event
 	before, linksBefore := o.chains, o.links
 	o.chains, o.links = map[string]chainSeen{}, map[linkKey]segue.Link{}
@@ -93,8 +138,8 @@ func (o *seenChains) compare(chains map[string]segue.Chain, links []segue.Link, 
 		}
 	}
 	for _, l := range links {
-		key := linkKey{l.Chain, l.Number, l.Attempt}
-		c, ok := chains[l.Chain]
+		key := keyOf(l)
+		c, ok := owners[l.Chain]
 		if was, known := linksBefore[key]; ok && (!known || was != l) {
 			events = append(events, api.Event{At: now, Chain: c, Link: &l})
 		}
