@@ -23,6 +23,8 @@ type health struct {
 	store   *store.Store
 	cluster *schedulers.Cluster
 	loops   *loops
+	missing string // as Config.NoDriver
+	model   func() api.Check
 	now     func() segue.Time
 	log     *slog.Logger
 
@@ -36,7 +38,7 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if now := h.now(); h.checks == nil || now.Sub(h.looked) >= healthFresh {
-		h.checks, h.looked = []api.Check{h.database(ctx), h.scheduler(), h.leadership()}, now
+		h.checks, h.looked = []api.Check{h.database(ctx), h.scheduler(), h.leadership(), h.model()}, now
 	}
 	return h.checks
 }
@@ -55,6 +57,9 @@ func (h *health) database(ctx context.Context) api.Check {
 func (h *health) scheduler() api.Check {
 	c := api.Check{Name: "scheduler", OK: true, State: "none"}
 	if h.loops == nil {
+		if h.missing != "" {
+			c.OK, c.State = false, "none: "+h.missing
+		}
 		return c
 	}
 	switch at, err := h.loops.watched.last(); {
@@ -72,6 +77,19 @@ func (h *health) leadership() api.Check {
 	c := api.Check{Name: "loops", OK: true, State: "none: there is no scheduler"}
 	if h.loops != nil {
 		c.State, c.OK = h.loops.state(h.now())
+	}
+	return c
+}
+
+// model says which model decides, and whether it is the one that should.
+func (s *Server) model() api.Check {
+	c := api.Check{Name: "model", OK: true, State: "a planner decides"}
+	if id := s.models.decides(); id != "" {
+		c.State = id + " decides"
+	}
+	if want := s.following.missed(); want != "" {
+		c.OK = false
+		c.State += ", since " + want + " cannot be read"
 	}
 	return c
 }

@@ -21,6 +21,7 @@ func (s *Server) gauges(version string) []prometheus.Collector {
 			links: prometheus.NewDesc("segue_live_links", "Links that wait or run, by state.", []string{"state"}, nil),
 			up:    prometheus.NewDesc("segue_store_up", "Whether the store answers.", nil, nil), at: segue.NoTime,
 		},
+		decides{s},
 		s.advisor.computed, s.advisor.computing, s.keeper.removed, s.keeper.size,
 	}
 	if s.spans != nil {
@@ -31,10 +32,13 @@ func (s *Server) gauges(version string) []prometheus.Collector {
 	if s.mender != nil {
 		all = append(all, s.mender.missing, s.mender.filled)
 	}
-	if s.loops != nil {
-		all = append(all, s.loops.rounds, s.loops.failed, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	if s.loops != nil || s.cfg.NoDriver != "" { // where it is meant, nobody is to lead
+		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "segue_lease_held", Help: "Whether this server leads: it alone submits.",
-		}, func() float64 { return one(s.loops.leads(s.cfg.Now())) }),
+		}, func() float64 { return one(s.loops != nil && s.loops.leads(s.cfg.Now())) }))
+	}
+	if s.loops != nil {
+		all = append(all, s.loops.rounds, s.loops.failed,
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: "segue_scheduler_last_answer_timestamp_seconds", Help: "When the scheduler last answered the loops; 0 for never.",
 			}, func() float64 {
@@ -43,6 +47,19 @@ func (s *Server) gauges(version string) []prometheus.Collector {
 			}))
 	}
 	return all
+}
+
+// decides tells which model decides.
+type decides struct{ server *Server }
+
+var decidesDesc = prometheus.NewDesc("segue_model_info", "1, with the model that decides at this server; \"\" for a planner.", []string{"model"}, nil)
+
+// Describe implements prometheus.Collector.
+func (decides) Describe(to chan<- *prometheus.Desc) { to <- decidesDesc }
+
+// Collect implements prometheus.Collector.
+func (d decides) Collect(to chan<- prometheus.Metric) {
+	to <- prometheus.MustNewConstMetric(decidesDesc, prometheus.GaugeValue, 1, d.server.models.decides())
 }
 
 func one(b bool) float64 {

@@ -47,6 +47,15 @@ type catalogue struct {
 
 func (c *catalogue) use(m *provisioner.Trained) { c.inUse.Store(m) }
 
+// decides returns the ID of the model that decides, empty for a planner.
+func (c *catalogue) decides() string {
+	if m := c.inUse.Load(); m != nil {
+		return m.ID
+	}
+	return ""
+}
+
+// Models implements api.Models.
 func (c *catalogue) Models(context.Context) ([]api.Model, error) {
 	used := c.inUse.Load()
 	var all []api.Model

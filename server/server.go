@@ -40,6 +40,9 @@ type Config struct {
 	// Driver talks to the scheduler; nil where there is none: then nothing is
 	// submitted, and advice is about the latest moment of the history.
 	Driver schedulers.Driver
+	// NoDriver says in a few words why there is none, where one was looked for; empty
+	// where none is meant to be.
+	NoDriver string
 	// Every is the time between two rounds of the leader. Another server takes over
 	// within four of them; default 3 seconds.
 	Every time.Duration
@@ -111,14 +114,15 @@ type Server struct {
 	models  *catalogue
 	// deciding is held while it is changed who decides; champion is that of the
 	// configuration in force.
-	deciding sync.Mutex
-	champion func() (*provisioner.Trained, error)
-	loops    *loops  // nil without a scheduler
-	mender   *mender // nil without an accounting
-	keeper   *keeper
-	peers    *peers
-	health   *health
-	spans    *spans.Recorder // nil where nobody is told
+	deciding  sync.Mutex
+	champion  func() (*provisioner.Trained, error)
+	following following
+	loops     *loops  // nil without a scheduler
+	mender    *mender // nil without an accounting
+	keeper    *keeper
+	peers     *peers
+	health    *health
+	spans     *spans.Recorder // nil where nobody is told
 	// dashboard shows all of it to people.
 	dashboard *dashboard
 	handler   http.Handler
@@ -160,7 +164,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 		srv.loops, loops.spans = loops, srv.spans
 		srv.mender = newMender(s, srv.cluster, loops, cfg)
 	}
-	srv.health = &health{store: s, cluster: srv.cluster, loops: srv.loops, now: cfg.Now, log: cfg.Log}
+	srv.health = &health{store: s, cluster: srv.cluster, loops: srv.loops, missing: cfg.NoDriver, model: srv.model, now: cfg.Now, log: cfg.Log}
 	registry.MustRegister(srv.gauges(cfg.Version)...)
 	var err error
 	srv.api, err = api.New(api.Services{
@@ -238,7 +242,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 
 // background are the loops of a server.
 func (s *Server) background() []func(context.Context) {
-	all := []func(context.Context){s.advisor.run, s.watch, s.keeper.run, s.dashboard.outlooks.run}
+	all := []func(context.Context){s.advisor.run, s.watch, s.follow, s.keeper.run, s.dashboard.outlooks.run}
 	if s.loops != nil {
 		all = append(all, s.loops.run)
 	}
@@ -268,22 +272,6 @@ func (s *Server) Reload(limits api.Limits, operators []string, choose func() (*p
 	s.champion = nil
 	if follow {
 		s.champion = choose
-	}
-	s.use(model)
-	return nil
-}
-
-// FollowChampion lets the model decide that promotions have chosen by now, where
-// the server is to follow them.
-func (s *Server) FollowChampion() error {
-	s.deciding.Lock()
-	defer s.deciding.Unlock()
-	if s.champion == nil {
-		return nil
-	}
-	model, err := s.champion()
-	if err != nil {
-		return fmt.Errorf("the champion cannot be read: %w", err)
 	}
 	s.use(model)
 	return nil

@@ -371,7 +371,7 @@ func TestAStoreThatIsGoneIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []api.Check{{Name: "store", OK: true, State: "answers", Needed: true}, {Name: "scheduler", OK: true, State: "none"}, {Name: "loops", OK: true, State: "none: there is no scheduler"}}
+	want := []api.Check{{Name: "store", OK: true, State: "answers", Needed: true}, {Name: "scheduler", OK: true, State: "none"}, {Name: "loops", OK: true, State: "none: there is no scheduler"}, {Name: "model", OK: true, State: "a planner decides"}}
 	if diff := cmp.Diff(want, srv.health.Checks(t.Context())); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}
@@ -382,6 +382,32 @@ func TestAStoreThatIsGoneIsTold(t *testing.T) {
 	want[0].OK, want[0].State = false, "does not answer"
 	if diff := cmp.Diff(want, srv.health.Checks(t.Context())); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+}
+
+// A server that finds no scheduler says so, and that it leads nothing; one that is to
+// have none leads nothing by intent.
+func TestASchedulerThatIsNotFoundIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		missing string
+		want    api.Check
+		gauge   bool
+	}{
+		"not found": {"no sbatch on PATH", api.Check{Name: "scheduler", State: "none: no sbatch on PATH"}, true},
+		"not meant": {"", api.Check{Name: "scheduler", OK: true, State: "none"}, false},
+	} {
+		clock := &clock{at: t0}
+		srv, err := New(openStore(t), Config{Now: clock.now, Holder: "one", User: "segue", NoDriver: tt.missing, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, srv.health.Checks(t.Context())[1]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if got := strings.Contains(metricsOf(t, srv), "\nsegue_lease_held 0\n"); got != tt.gauge {
+			t.Errorf("%s: that it leads nothing is told: %t, want %t", name, got, tt.gauge)
+		}
 	}
 }
 

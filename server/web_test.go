@@ -363,7 +363,7 @@ func TestForecastOfTheNextDayByAScheduler(t *testing.T) {
 		t.Errorf("the queue is %+v, %v", queue, err)
 	}
 	standing, err := d.Standing(t.Context())
-	if err != nil || len(standing.Checks) != 3 || standing.Model != "" {
+	if err != nil || len(standing.Checks) != 4 || standing.Model != "" {
 		t.Errorf("the server's standing is %+v, %v", standing, err)
 	}
 }

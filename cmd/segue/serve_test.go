@@ -236,6 +236,36 @@ func saidNext(t *testing.T, lines *bufio.Reader) logLine {
 	return said
 }
 
+// Where Slurm's commands are not all there, there is no Slurm, and the server knows
+// why; where one is asked for, it does not start.
+func TestASlurmWithoutItsCommandsIsNone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		commands []string
+		want     string
+	}{
+		"none":         {nil, "no sbatch on PATH"},
+		"only sbatch":  {[]string{"sbatch"}, "no squeue on PATH"},
+		"all":          {[]string{"sbatch", "squeue"}, ""},
+		"where squeue": {[]string{"squeue"}, "no sbatch on PATH"},
+	} {
+		dir := t.TempDir()
+		for _, c := range tt.commands {
+			if err := os.WriteFile(filepath.Join(dir, c), []byte("#!/bin/sh\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("PATH", dir)
+		t.Setenv("SEGUE_SBATCH", "")
+		driver, missing, err := driverOf(config.Cluster{})
+		if missing != tt.want || (driver == nil) != (tt.want != "") || err != nil {
+			t.Errorf("%s: %v, %q, %v; want %q", name, driver, missing, err, tt.want)
+		}
+		if _, _, err := driverOf(config.Cluster{Scheduler: "slurm"}); (err == nil) != (tt.want == "") {
+			t.Errorf("%s, where it is asked for: %v", name, err)
+		}
+	}
+}
+
 // The key of sessions is made of a file that not everybody may read, and that holds
 // enough of a secret, without the end of its line; one of the environment counts
 // before it.

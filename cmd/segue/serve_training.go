@@ -67,7 +67,7 @@ func trainings(ctx context.Context, s *store.Store, srv *server.Server, c config
 	if err != nil {
 		return nil, segue.Errorf(segue.Invalid, "training.time_zone: %w", err)
 	}
-	driver, err := driverOf(c.Cluster, log)
+	driver, _, err := driverOf(c.Cluster)
 	if err != nil {
 		return nil, err
 	}

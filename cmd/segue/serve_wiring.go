@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
@@ -52,8 +53,12 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 	if c.Model == champion {
 		cfg.Champion = func() (*provisioner.Trained, error) { return modelOf(c) }
 	}
-	if cfg.Driver, err = driverOf(c.Cluster, log); err != nil {
+	if cfg.Driver, cfg.NoDriver, err = driverOf(c.Cluster); err != nil {
 		return server.Config{}, err
+	}
+	if cfg.NoDriver != "" {
+		log.Warn("there is no Slurm: nothing is submitted, and advice is about the end of the history; cluster.scheduler: none says that this is meant",
+			"why", cfg.NoDriver)
 	}
 	if !cfg.Root { // others could not make a file there
 		cfg.ReadyFile = readyFile
@@ -106,22 +111,26 @@ func sessionKey(secret, path string) ([]byte, error) {
 	return key[:], nil
 }
 
-// driverOf returns the Slurm of a configuration, nil where there is none.
-func driverOf(c config.Cluster, log *slog.Logger) (schedulers.Driver, error) {
+// driverOf returns the Slurm of a configuration, nil where there is none; missing says
+// why there is none where one was looked for.
+func driverOf(c config.Cluster) (driver schedulers.Driver, missing string, err error) {
 	if c.Scheduler == "none" {
-		return nil, nil
+		return nil, "", nil
 	}
 	program := c.Sbatch
 	if program == "" {
-		found, err := passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH"))
-		switch {
-		case err != nil && c.Scheduler == "slurm":
-			return nil, segue.Errorf(segue.Unavailable, "cluster.scheduler is slurm: %w", err)
-		case err != nil:
-			log.Warn("there is no Slurm: nothing is submitted, and advice is about the end of the history", "error", err)
-			return nil, nil
-		}
-		program = found
+		program, err = passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH"))
+	}
+	if err == nil {
+		_, err = exec.LookPath("squeue")
+	}
+	switch {
+	case err != nil && c.Scheduler == "slurm":
+		return nil, "", segue.Errorf(segue.Unavailable, "cluster.scheduler is slurm: %w", err)
+	case err != nil && program == "":
+		return nil, "no sbatch on PATH", nil
+	case err != nil:
+		return nil, "no squeue on PATH", nil
 	}
 	env := os.Environ()
 	for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
@@ -131,7 +140,7 @@ func driverOf(c config.Cluster, log *slog.Logger) (schedulers.Driver, error) {
 	if os.Geteuid() == 0 {
 		cfg.As = server.SubmitAs(userName())
 	}
-	return slurm.New(cfg), nil
+	return slurm.New(cfg), "", nil
 }
 
 func limitsOf(c config.Config) api.Limits {
