@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
@@ -28,7 +29,7 @@ func TestOneServerRemovesWhatIsOld(t *testing.T) {
 		}
 	}
 	keeper := func(holder string, audit time.Duration) *keeper {
-		return newKeeper(s, Config{Now: clock.now, Holder: holder, Retention: store.Retention{Audit: audit}, Log: slog.New(slog.DiscardHandler)})
+		return newKeeper(s, Config{Now: clock.now, Holder: holder, User: "segue", Retention: store.Retention{Audit: audit}, Log: slog.New(slog.DiscardHandler)})
 	}
 	left := func() int {
 		t.Helper()
@@ -36,7 +37,13 @@ func TestOneServerRemovesWhatIsOld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(lines)
+		n := 0
+		for _, l := range lines {
+			if l.Action == "pause-chain" {
+				n++
+			}
+		}
+		return n
 	}
 	other, err := s.Acquire(t.Context(), tidyLease, "two", t0, tidyMost)
 	if err != nil {
@@ -64,6 +71,13 @@ func TestOneServerRemovesWhatIsOld(t *testing.T) {
 		if got := left(); got != step.want {
 			t.Errorf("%s %d lines of the audit log are left, want %d", step.when, got, step.want)
 		}
+	}
+	lines, err := s.AuditLog(t.Context(), store.AuditQuery{Limit: 1})
+	want := store.Audit{
+		User: "segue", Via: "the server itself", Action: "remove-old", Object: "0 jobs, 0 snapshots, 0 decisions, 0 chains, 3 lines of this log", Status: 200,
+	}
+	if diff := cmp.Diff([]store.Audit{want}, lines, cmpopts.IgnoreFields(store.Audit{}, "ID", "At")); diff != "" || err != nil {
+		t.Errorf("the audit log of what was removed: %v (-want +got):\n%s", err, diff)
 	}
 }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -46,6 +47,7 @@ type keeper struct {
 	keep   store.Retention
 	now    func() segue.Time
 	holder string
+	user   string
 	log    *slog.Logger
 
 	removed *prometheus.CounterVec
@@ -54,7 +56,7 @@ type keeper struct {
 
 func newKeeper(s *store.Store, cfg Config) *keeper {
 	return &keeper{
-		store: s, keep: kept(cfg.Retention), now: cfg.Now, holder: cfg.Holder, log: cfg.Log,
+		store: s, keep: kept(cfg.Retention), now: cfg.Now, holder: cfg.Holder, user: cfg.User, log: cfg.Log,
 		removed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "segue_store_removed_total", Help: "Records that this server removed because they were older than they are to be kept.",
 		}, []string{"kind"}),
@@ -100,6 +102,10 @@ func (k *keeper) tidy(ctx context.Context, s *store.Store) error {
 	}
 	if n != (store.Pruned{}) {
 		k.log.Info("old records are removed", "jobs", n.Jobs, "snapshots", n.Snapshots, "decisions", n.Decisions, "chains", n.Chains, "audit_lines", n.Audit)
+	}
+	if n != (store.Pruned{}) {
+		what := fmt.Sprintf("%d jobs, %d snapshots, %d decisions, %d chains, %d lines of this log", n.Jobs, n.Snapshots, n.Decisions, n.Chains, n.Audit)
+		err = errors.Join(err, Audited(ctx, s, Deed{k.user, byItself, "remove-old", what}, k.now(), func() error { return nil }))
 	}
 	if err != nil {
 		return err

@@ -66,29 +66,14 @@ func CreateToken(ctx context.Context, s *store.Store, g Grant, by string, now se
 	for _, scope := range g.Scopes {
 		t.Scopes = append(t.Scopes, string(scope))
 	}
-	err = noted(ctx, s, by, "create-token", t.ID, now, func() error { return s.CreateToken(ctx, t) })
+	err = Audited(ctx, s, Deed{by, ByCommand, "create-token", t.ID}, now, func() error { return s.CreateToken(ctx, t) })
 	return t.ID, secret, err
 }
 
 // RevokeToken ends a token, and notes that in the audit log. Servers let it in for
 // five seconds more.
 func RevokeToken(ctx context.Context, s *store.Store, id, by string, now segue.Time) error {
-	return noted(ctx, s, by, "revoke-token", id, now, func() error { return s.RevokeToken(ctx, id, now) })
-}
-
-// noted does something on the command line of a user between two words in the
-// audit log.
-func noted(ctx context.Context, s *store.Store, by, action, object string, now segue.Time, do func() error) error {
-	line := store.Audit{ID: newID(now), At: now, User: by, Via: "command line", Action: action, Object: object}
-	if err := s.BeginAudit(ctx, line); err != nil {
-		return err
-	}
-	err := do()
-	status, detail := 200, ""
-	if err != nil {
-		status, detail = 500, err.Error()
-	}
-	return errors.Join(err, s.EndAudit(ctx, line.ID, status, detail))
+	return Audited(ctx, s, Deed{by, ByCommand, "revoke-token", id}, now, func() error { return s.RevokeToken(ctx, id, now) })
 }
 
 // FirstToken makes sure that the file at path, for its owner's eyes only, holds the
@@ -117,7 +102,7 @@ func FirstToken(ctx context.Context, s *store.Store, path, user string, now segu
 			return false, err
 		}
 	}
-	return made, noted(ctx, s, user, "create-token", t.ID, now, func() error { return s.CreateToken(ctx, t) })
+	return made, Audited(ctx, s, Deed{user, ByCommand, "create-token", t.ID}, now, func() error { return s.CreateToken(ctx, t) })
 }
 
 // writeSecret makes a file that was not there, all of it or none.

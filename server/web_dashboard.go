@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -106,20 +105,5 @@ func (d *dashboard) Viewer(ctx context.Context, secret string) (web.Viewer, erro
 
 // audited does something for a viewer between two words in the audit log.
 func (d *dashboard) audited(ctx context.Context, by web.Viewer, action, object string, do func() error) error {
-	s, now := d.server.store, d.server.cfg.Now()
-	line := store.Audit{ID: newID(now), At: now, User: by.User, Via: by.Via, Action: action, Object: object}
-	if err := s.BeginAudit(ctx, line); err != nil {
-		return err
-	}
-	err := do()
-	status, detail := http.StatusOK, ""
-	if err != nil {
-		status, detail = http.StatusInternalServerError, err.Error()
-		if segue.KindOf(err) == segue.Conflict {
-			status = http.StatusConflict
-		}
-	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	return errors.Join(err, s.EndAudit(ending, line.ID, status, detail))
+	return Audited(ctx, d.server.store, Deed{by.User, by.Via, action, object}, d.server.cfg.Now(), do)
 }

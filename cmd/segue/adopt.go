@@ -62,7 +62,8 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 	if err := refuseTwice(cmd.Context(), s, id); err != nil {
 		return err
 	}
-	if err := s.CreateChain(cmd.Context(), chain, link); err != nil {
+	err = audited(cmd.Context(), s, "adopt-job", chain.ID, func() error { return s.CreateChain(cmd.Context(), chain, link) })
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Job %s is the first link of chain %s (%s).\n", id, chain.ID, printable(chain.Name))

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/server"
 	"github.com/segue-project/segue/store"
 )
 
@@ -59,6 +62,24 @@ func (c *chainStore) with(ctx context.Context, use func(s *store.Store) error) e
 	}
 	defer func() { _ = s.Close() }()
 	return use(s)
+}
+
+// existing opens the store that is named or that is there already, and returns nil
+// where there is none: for commands whose work is elsewhere.
+func (c *chainStore) existing(ctx context.Context) (*store.Store, error) {
+	if c.where == "" && os.Getenv("DATABASE_URL") == "" {
+		if _, err := os.Stat(filepath.Join(stateDir(), "segue.db")); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	}
+	return c.openOnly(ctx)
+}
+
+// audited does something between two lines in the audit log, which name the user whom
+// the system knows.
+func audited(ctx context.Context, s *store.Store, action, object string, do func() error) error {
+	deed := server.Deed{User: userName(), Via: server.ByCommand, Action: action, Object: object}
+	return server.Audited(ctx, s, deed, segue.TimeOf(time.Now()), do)
 }
 
 // holder names this process, and no other, to those who share its store.
@@ -121,24 +142,25 @@ func find(ctx context.Context, s chainSource, name string) (segue.Chain, error) 
 func newChainStateCommands() []*cobra.Command {
 	var all []*cobra.Command
 	for _, c := range []struct {
+		action           string // in the audit log, as the interface calls it
 		use, short, long string
 		from             []segue.ChainState
 		to               segue.ChainState
 		why              string
 	}{
 		{
-			"pause CHAIN", "Submit no more links of a chain until it is resumed",
+			"pause-chain", "pause CHAIN", "Submit no more links of a chain until it is resumed",
 			"Pause keeps what runs and what is queued, and submits nothing more.",
 			[]segue.ChainState{segue.ChainActive},
 			segue.ChainPaused, "Paused by its user.",
 		},
 		{
-			"resume CHAIN", "Let a paused chain go on", "Resume lets a paused chain go on.",
+			"resume-chain", "resume CHAIN", "Let a paused chain go on", "Resume lets a paused chain go on.",
 			[]segue.ChainState{segue.ChainPaused},
 			segue.ChainActive, "",
 		},
 		{
-			"stop CHAIN", "End a chain: no link follows",
+			"stop-chain", "stop CHAIN", "End a chain: no link follows",
 			"Stop ends a chain for good. What runs goes on to its end, and what is queued stays:\ncancel those with scancel, by the job numbers that it prints.",
 			[]segue.ChainState{segue.ChainActive, segue.ChainPaused},
 			segue.ChainStopped, "Stopped by its user.",
@@ -149,7 +171,7 @@ func newChainStateCommands() []*cobra.Command {
 			Use: c.use, Short: c.short, Long: c.long, Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return where.with(cmd.Context(), func(s *store.Store) error {
-					return changeState(cmd, s, args[0], c.from, c.to, c.why)
+					return changeState(cmd, s, args[0], c.action, c.from, c.to, c.why)
 				})
 			},
 		}
@@ -159,7 +181,7 @@ func newChainStateCommands() []*cobra.Command {
 	return all
 }
 
-func changeState(cmd *cobra.Command, s *store.Store, name string, from []segue.ChainState, to segue.ChainState, why string) error {
+func changeState(cmd *cobra.Command, s *store.Store, name, action string, from []segue.ChainState, to segue.ChainState, why string) error {
 	ctx := cmd.Context()
 	chain, err := find(ctx, s, name)
 	if err != nil {
@@ -168,7 +190,8 @@ func changeState(cmd *cobra.Command, s *store.Store, name string, from []segue.C
 	if !slices.Contains(from, chain.State) {
 		return segue.Errorf(segue.Conflict, "%s", sentences(fmt.Sprintf("chain %s is %s already.", chain.ID, chain.State), chain.Why))
 	}
-	if err := s.SetChainState(ctx, chain.ID, chain.State, to, why); err != nil {
+	err = audited(ctx, s, action, chain.ID, func() error { return s.SetChainState(ctx, chain.ID, chain.State, to, why) })
+	if err != nil {
 		return err
 	}
 	links, err := s.Links(ctx, chain.ID)

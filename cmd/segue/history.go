@@ -105,7 +105,9 @@ the store knows already is not written.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			history.Path = args[0]
-			return where.with(cmd.Context(), func(s *store.Store) error { return importHistory(cmd, s, &history, cluster) })
+			return where.with(cmd.Context(), func(s *store.Store) error {
+				return audited(cmd.Context(), s, "import-history", cluster, func() error { return importHistory(cmd, s, &history, cluster) })
+			})
 		},
 	}
 	where.add(cmd.Flags())
@@ -245,11 +247,13 @@ func collectHistory(cmd *cobra.Command, s *store.Store, back time.Duration) erro
 
 func collectUntil(cmd *cobra.Command, s *store.Store, from schedulers.Historian, cluster string, now segue.Time, cfg provisioner.HistoryConfig) error {
 	line := cli.NewProgress(cmd.ErrOrStderr(), "days asked for", int64(cfg.Back.Hours()/24)+1)
-	err := provisioner.CatchUp(cmd.Context(), s, from, cluster, now, cfg, func(c provisioner.Collected) {
-		line.Add(1)
-		if c.Rejected > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "segue: %d records of sacct cannot be read, the first: %s\n", c.Rejected, c.Why)
-		}
+	err := audited(cmd.Context(), s, "collect-history", cluster, func() error {
+		return provisioner.CatchUp(cmd.Context(), s, from, cluster, now, cfg, func(c provisioner.Collected) {
+			line.Add(1)
+			if c.Rejected > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "segue: %d records of sacct cannot be read, the first: %s\n", c.Rejected, c.Why)
+			}
+		})
 	})
 	line.Done()
 	if err != nil {

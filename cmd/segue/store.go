@@ -61,6 +61,9 @@ of the store that was backed up first: two must not keep the same chains going.`
 			}
 			defer func() { _ = s.Close() }()
 			if err := s.Restore(cmd.Context(), args[0]); err != nil {
+				return err // the store is as it was: empty
+			}
+			if err := audited(cmd.Context(), s, "restore-store", args[0], func() error { return nil }); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s holds what %s held.\n", s.Where(), args[0])

@@ -83,7 +83,11 @@ func (f *trainNowFlags) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		t, err := n.Now(cmd.Context())
+		var t store.Training
+		err = audited(cmd.Context(), s, "train-model", f.cfg.Cluster, func() (err error) {
+			t, err = n.Now(cmd.Context())
+			return err
+		})
 		if err != nil {
 			return err
 		}
