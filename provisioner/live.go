@@ -49,14 +49,16 @@ type Live struct {
 	cluster string // its name in the store
 	cfg     LiveConfig
 
-	jobs []segue.Job // of the window, up to read
+	jobs []segue.Job // of the window, up to read; never changed
 	read segue.Time
 	past predictor.Present // by jobs, at the instant of its snapshot
+
+	hindsights map[string]*looking // by partition
 }
 
 // NewLive returns the decider for the cluster of that name.
 func NewLive(s *store.Store, cluster string, cfg LiveConfig) *Live {
-	return &Live{store: s, cluster: cluster, cfg: cfg.withDefaults(), read: segue.NoTime}
+	return &Live{store: s, cluster: cluster, cfg: cfg.withDefaults(), read: segue.NoTime, hindsights: map[string]*looking{}}
 }
 
 // Decide forecasts the wait of the next link, if it was submitted now to the
@@ -69,7 +71,11 @@ func (l *Live) Decide(ctx context.Context, state schedulers.State, q Question) (
 	if l.cfg.By == nil {
 		return Advise(now, cluster, l.cfg.Monte, q)
 	}
-	return AdviseBy(*l.cfg.By, now, cluster, l.cfg.Monte, q)
+	by := *l.cfg.By
+	if by.Hindsight, err = l.hindsight(ctx, &now.Snapshot, q.Request.Partition, cluster); err != nil {
+		return segue.Decision{}, err
+	}
+	return AdviseBy(by, now, cluster, l.cfg.Monte, q)
 }
 
 // Later forecasts the waits of submissions after each of the delays, which ascend,

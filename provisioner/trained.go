@@ -21,15 +21,15 @@ type Trained struct {
 	// LongestLead is the limit of the longest pair that it was trained for, 0 for
 	// not known: with more remaining no network is asked.
 	LongestLead time.Duration
-	// Pairs are the shapes that it was trained for, and Doubt is what Doubt says of
-	// it by them.
-	Pairs []segue.Shape
-	Doubt string
+	// Pairs are the shapes that it was trained for, and Hindsight is what LookBack
+	// says of it by them.
+	Pairs     []segue.Shape
+	Hindsight Hindsight
 }
 
 // AdviseBy is Advise by a trained model. Its trees forecast the wait of a
 // submission now, from the features of what is known and from the forecasters of
-// predictor.Sources, and its policy decides by that. Later submissions are priced
+// predictor.Sources, by.Hindsight corrects that, and its policy decides by it. Later submissions are priced
 // by the same forecast, moved by how the Monte Carlo forecast changes until then.
 // Where the model stands aside, the decision is that of Advise, and its
 // reason says why.
@@ -51,7 +51,7 @@ func AdviseBy(
 	var describer predictor.Describer
 	d, err := by.Model.Decide(by.Policy, learned.Situation{
 		Situation: s, Features: describer.Describe(&now, q.Request, told, nil), History: by.History, LongestLead: by.LongestLead,
-		Doubt: by.Doubt,
+		Correct: by.Hindsight.Correct, Doubt: by.Hindsight.Doubt,
 	})
 	if err != nil {
 		return segue.Decision{}, fmt.Errorf("advise: model %s: %w", by.ID, err)

@@ -10,22 +10,11 @@ import (
 	"github.com/segue-project/segue/policy/networks"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/provisioner"
+	"github.com/segue-project/segue/server"
 )
 
-// openModel reads the model that --model names, every byte of it: the folder, or
-// for "default" the model that is part of the program.
-func openModel(name string) (models.Manifest, *learned.Model, error) {
-	m, err := openFiles(name)
-	if err != nil {
-		return models.Manifest{}, nil, err
-	}
-	model, err := learned.Read(m.File)
-	if err != nil {
-		return models.Manifest{}, nil, fmt.Errorf("--model %s: %w", name, err)
-	}
-	return m.Manifest, model, nil
-}
-
+// openFiles opens the model that --model names: the folder, or for "default" the
+// model that is part of the program.
 func openFiles(name string) (*models.Model, error) {
 	if name == models.DefaultName {
 		return models.Default()
@@ -41,18 +30,14 @@ func (f *adviseFlags) trained() (*provisioner.Trained, error) {
 		}
 		return nil, nil
 	}
-	manifest, model, err := openModel(f.model)
+	by, err := server.OpenModel(f.model)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--model %s: %w", f.model, err)
 	}
-	if _, err := model.Policy(f.policy); err != nil {
+	if _, err := by.Model.Policy(f.policy); err != nil {
 		return nil, fmt.Errorf("--policy: %w", err)
 	}
-	by := &provisioner.Trained{ID: manifest.ID, Model: model, Policy: f.policy}
-	for _, pair := range manifest.Pairs {
-		by.LongestLead = max(by.LongestLead, pair.Shape().Limit)
-		by.Pairs = append(by.Pairs, pair.Shape())
-	}
+	by.Policy = f.policy
 	return by, nil
 }
 
@@ -73,7 +58,7 @@ func (f *adviseFlags) advise(ctx context.Context, by *provisioner.Trained, seen 
 	if network != nil && network.Spec.Kind == networks.Transformer {
 		by.History = predictor.RecordedWindow(seen, now.Snapshot.At, f.scheduler.Nodes, f.user)
 	}
-	if by.Doubt, err = provisioner.Doubt(ctx, *by, seen, now.Snapshot.At, cfg, monte); err != nil {
+	if by.Hindsight, err = provisioner.LookBack(ctx, *by, seen, now.Snapshot.At, cfg, monte); err != nil {
 		return segue.Decision{}, err
 	}
 	return provisioner.AdviseBy(*by, now, cfg, monte, q)

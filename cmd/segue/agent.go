@@ -16,6 +16,7 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/server"
 	"github.com/segue-project/segue/store"
 )
 
@@ -119,11 +120,11 @@ func (f *agentFlags) trained() (*provisioner.Trained, error) {
 	if f.model == "" {
 		return nil, nil
 	}
-	manifest, model, err := openModel(f.model)
+	by, err := server.OpenModel(f.model)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--model %s: %w", f.model, err)
 	}
-	return &provisioner.Trained{ID: manifest.ID, Model: model}, nil
+	return by, nil
 }
 
 // exists is false too where the file system does not say: that says nothing

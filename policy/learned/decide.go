@@ -24,9 +24,11 @@ type Situation struct {
 	// History is the window of predictor.SummarySteps summaries, the oldest
 	// first. Only a transformer reads it.
 	History []float32
-	// Doubt says why the model's forecasts are not to be trusted, by how earlier
-	// ones turned out; empty when they are.
-	Doubt string
+	// Correct, when not nil, moves the model's forecast by how earlier ones turned
+	// out, and Doubt says why they are not to be trusted for all that; empty when
+	// they are.
+	Correct func(segue.Forecast) segue.Forecast
+	Doubt   string
 	// LongestLead is the most that ever remained of a current link in training, 0
 	// for not known. With more than that remaining a network is not asked: there
 	// is time.
@@ -104,6 +106,9 @@ func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
 		return segue.Decision{}, err
 	}
 	s.Forecast = forecaster.Forecast(s.At, s.Features)
+	if s.Correct != nil {
+		s.Forecast = s.Correct(s.Forecast)
+	}
 	s.Later = moved(s.Forecast, s.Later)
 	if network == nil {
 		d := policy.Enveloped(TreesQuantile, TreesRule(s.Prefer).Need(s.Forecast), s.Situation)

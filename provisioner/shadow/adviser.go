@@ -32,9 +32,9 @@ type adviser struct {
 	walk *predictor.Walk
 	now  predictor.Present
 
-	// What speaks against the model, by what was known at the last midnight.
-	doubt   string
-	doubted segue.Time
+	// How the model's forecasts turned out, by what was known at the last midnight.
+	hindsight provisioner.Hindsight
+	looked    segue.Time
 }
 
 func newAdviser(cfg Config) (*adviser, error) {
@@ -42,7 +42,7 @@ func newAdviser(cfg Config) (*adviser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &adviser{Config: cfg, walk: walk, doubted: segue.NoTime}, nil
+	return &adviser{Config: cfg, walk: walk, looked: segue.NoTime}, nil
 }
 
 // advise says whether the successor is to be submitted at the instant at, by what
@@ -86,8 +86,8 @@ func requestOf(j *segue.Job, nodes int) segue.Request {
 	}
 }
 
-// model returns the model as it is asked at an instant. Whether its forecasts are
-// to be trusted is looked at every midnight (UTC).
+// model returns the model as it is asked at an instant. How its forecasts turned out
+// is looked at every midnight (UTC).
 func (a *adviser) model(ctx context.Context, at segue.Time, user string) (provisioner.Trained, error) {
 	by := *a.By
 	network, err := by.Model.Policy(by.Policy)
@@ -97,12 +97,12 @@ func (a *adviser) model(ctx context.Context, at segue.Time, user string) (provis
 	if network != nil && network.Spec.Kind == networks.Transformer {
 		by.History = predictor.RecordedWindow(a.History, at, a.Cluster.Pools[0].Nodes, user)
 	}
-	if midnight := segue.TimeOf(at.Std().Truncate(24 * time.Hour)); midnight != a.doubted {
-		if a.doubt, err = provisioner.Doubt(ctx, by, a.History, midnight, a.Cluster, a.Monte); err != nil {
+	if midnight := segue.TimeOf(at.Std().Truncate(24 * time.Hour)); midnight != a.looked {
+		if a.hindsight, err = provisioner.LookBack(ctx, by, a.History, midnight, a.Cluster, a.Monte); err != nil {
 			return by, err
 		}
-		a.doubted = midnight
+		a.looked = midnight
 	}
-	by.Doubt = a.doubt
+	by.Hindsight = a.hindsight
 	return by, nil
 }
