@@ -10,7 +10,7 @@ import (
 
 func TestRootSubmitsAsTheUserOfAChain(t *testing.T) {
 	t.Parallel()
-	as := SubmitAs("root")
+	as := SubmitAs("root", realNow)
 	if c, err := as("root"); c != nil || err != nil {
 		t.Errorf("for root %+v, %v; want nobody else", c, err)
 	}

@@ -94,7 +94,7 @@ type peers struct {
 }
 
 func newPeers(cfg Config) *peers {
-	return &peers{user: cfg.User, of: peerOf, operators: slices.Clone(cfg.Operators)}
+	return &peers{user: cfg.User, of: newAccounts(cfg.Now).peerOf, operators: slices.Clone(cfg.Operators)}
 }
 
 func (p *peers) setOperators(names []string) {

@@ -3,13 +3,11 @@ package server
 import (
 	"fmt"
 	"net"
-	"os/user"
-	"strconv"
 	"syscall"
 )
 
 // peerOf returns the user at the other end of a Unix socket (SO_PEERCRED).
-func peerOf(c *net.UnixConn) (name string, uid uint32, err error) {
+func (a *accounts) peerOf(c *net.UnixConn) (name string, uid uint32, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return "", 0, fmt.Errorf("peer of a socket: %w", err)
@@ -25,9 +23,9 @@ func peerOf(c *net.UnixConn) (name string, uid uint32, err error) {
 	if err != nil {
 		return "", 0, fmt.Errorf("peer of a socket: %w", err)
 	}
-	account, err := user.LookupId(strconv.FormatUint(uint64(credentials.Uid), 10))
+	known, err := a.byID(credentials.Uid)
 	if err != nil {
 		return "", 0, fmt.Errorf("peer of a socket: %w", err)
 	}
-	return account.Username, credentials.Uid, nil
+	return known.name, credentials.Uid, nil
 }

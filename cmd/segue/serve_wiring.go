@@ -138,7 +138,7 @@ func driverOf(c config.Cluster) (driver schedulers.Driver, missing string, err e
 	}
 	cfg := slurm.Config{Sbatch: program, Env: env}
 	if os.Geteuid() == 0 {
-		cfg.As = server.SubmitAs(userName())
+		cfg.As = server.SubmitAs(userName(), func() segue.Time { return segue.TimeOf(time.Now()) })
 	}
 	return slurm.New(cfg), "", nil
 }

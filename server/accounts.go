@@ -1,0 +1,180 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/segue-project/segue"
+)
+
+// How long the system's commands for names may take, and how long what they said
+// serves: names change seldom, and a directory that does not answer is not asked by
+// every connection.
+const (
+	namesPatience = 2 * time.Second
+	namesFresh    = time.Minute
+)
+
+// account is a user of the system.
+type account struct {
+	name     string
+	uid, gid uint32
+}
+
+// accounts knows the users of this machine: those of /etc/passwd, which a static
+// program reads itself, and those of whom only the system's library for names knows
+// (LDAP, SSSD, nslcd), whom it asks by getent and id.
+type accounts struct {
+	now func() segue.Time
+	// ask runs one of these commands and returns what it prints; an error says that it
+	// knows nobody, or does not answer.
+	ask func(command string, args ...string) (string, error)
+
+	mu   sync.Mutex
+	said map[string]saidOnce // by the command line
+}
+
+type saidOnce struct {
+	at   segue.Time
+	text string
+	err  error
+}
+
+func newAccounts(now func() segue.Time) *accounts {
+	return &accounts{now: now, ask: askNames, said: map[string]saidOnce{}}
+}
+
+func askNames(command string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), namesPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command, args...)
+	cmd.WaitDelay = namesPatience
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", cmd, err)
+	}
+	return string(out), nil
+}
+
+// mostSaid bounds what is remembered.
+const mostSaid = 10_000
+
+// once is ask, at most once in namesFresh.
+func (a *accounts) once(command string, args ...string) (string, error) {
+	key, now := command+" "+strings.Join(args, " "), a.now()
+	a.mu.Lock()
+	defer a.mu.Unlock() // one waits for the other: both would ask the same directory
+	if s, ok := a.said[key]; ok && now.Sub(s.at) < namesFresh {
+		return s.text, s.err
+	}
+	if len(a.said) >= mostSaid {
+		clear(a.said)
+	}
+	text, err := a.ask(command, args...)
+	a.said[key] = saidOnce{now, text, err}
+	return text, err
+}
+
+// byID returns the user of a number.
+func (a *accounts) byID(uid uint32) (account, error) {
+	number := strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(number); err == nil {
+		return accountOf(u.Username, u.Uid, u.Gid)
+	}
+	found, err := a.entry(number)
+	if err == nil && found.uid != uid {
+		err = segue.Errorf(segue.NotFound, "user %s is not known: getent answers with %d", number, found.uid)
+	}
+	return found, err
+}
+
+// byName returns the user of a name. What getent would take for a number or an
+// option is no name.
+func (a *accounts) byName(name string) (account, error) {
+	if u, err := user.Lookup(name); err == nil {
+		return accountOf(u.Username, u.Uid, u.Gid)
+	}
+	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, ": \n") {
+		return account{}, segue.Errorf(segue.Invalid, "%q is no name of a user", name)
+	}
+	found, err := a.entry(name)
+	if err == nil && found.name != name {
+		err = segue.Errorf(segue.Invalid, "user %q is not known: getent answers with %q", name, found.name)
+	}
+	return found, err
+}
+
+// nobodyFound is the exit code of getent(1) for a key that is not there; others are
+// its own failures.
+const nobodyFound = 2
+
+// entry asks getent for a line of passwd(5).
+func (a *accounts) entry(key string) (account, error) {
+	line, err := a.once("getent", "passwd", key)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == nobodyFound || errors.Is(err, exec.ErrNotFound) {
+		return account{}, segue.Errorf(segue.Invalid, "user %q is not known: %w", key, err)
+	}
+	if err != nil {
+		return account{}, segue.Errorf(segue.Unavailable, "whether user %q is known: %w", key, err)
+	}
+	fields := strings.Split(strings.TrimSuffix(line, "\n"), ":")
+	const width = 7
+	if len(fields) != width || fields[0] == "" {
+		return account{}, segue.Errorf(segue.Invalid, "user %q is not known: getent answers %.100q", key, line)
+	}
+	return accountOf(fields[0], fields[2], fields[3])
+}
+
+// groups returns the groups of a user, its own among them. id knows those of the
+// directory too; without it they are those of /etc/group.
+func (a *accounts) groups(of account) ([]uint32, error) {
+	var names []string
+	if out, err := a.once("id", "-G", of.name); err == nil {
+		names = strings.Fields(out)
+	} else {
+		u, lookup := user.Lookup(of.name)
+		if lookup != nil {
+			return nil, segue.Errorf(segue.Unavailable, "the groups of %s: %w", of.name, err)
+		}
+		if names, err = u.GroupIds(); err != nil {
+			return nil, segue.Errorf(segue.Unavailable, "the groups of %s: %w", of.name, err)
+		}
+	}
+	all := make([]uint32, 0, len(names))
+	for _, name := range names {
+		id, err := number(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, id)
+	}
+	return all, nil
+}
+
+func accountOf(name, uid, gid string) (account, error) {
+	u, err := number(uid)
+	if err != nil {
+		return account{}, err
+	}
+	g, err := number(gid)
+	return account{name, u, g}, err
+}
+
+// number reads the number of a user or group.
+func number(id string) (uint32, error) {
+	n, err := strconv.ParseUint(id, 10, 32)
+	if err != nil {
+		return 0, segue.Errorf(segue.Invalid, "user or group %q: %w", id, err)
+	}
+	return uint32(n), nil
+}
