@@ -25,7 +25,8 @@ import (
 func TestTheFirstTokenIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	s, path := openStore(t), filepath.Join(t.TempDir(), "token")
-	made, err := FirstToken(t.Context(), s, path, "olga", t0)
+	first := First{Path: path, Host: "here", User: "olga"}
+	made, _, err := FirstToken(t.Context(), s, first, t0)
 	if err != nil || !made {
 		t.Fatalf("made %t, %v", made, err)
 	}
@@ -37,17 +38,17 @@ func TestTheFirstTokenIsMadeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if made, err = FirstToken(t.Context(), s, path, "olga", t0); err != nil || made {
+	if made, _, err = FirstToken(t.Context(), s, first, t0); err != nil || made {
 		t.Errorf("again: made %t, %v; want the same", made, err)
 	}
 	other := openStore(t) // whose tokens are lost
-	if made, err = FirstToken(t.Context(), other, path, "olga", t0); err != nil || made {
+	if made, _, err = FirstToken(t.Context(), other, first, t0); err != nil || made {
 		t.Errorf("on another store: made %t, %v; want the same", made, err)
 	}
 	for _, s := range []tokens{{s}, {other}} {
 		got, err := s.Token(t.Context(), api.HashOf(strings.TrimSpace(string(text))))
 		got.ID = ""
-		want := api.Token{User: "olga", Scopes: []api.Scope{api.ScopeOperator}, Expires: segue.NoTime}
+		want := api.Token{User: "olga", Scopes: []api.Scope{api.ScopeOperator}, Expires: t0.Add(firstFor)}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("token (-want +got): %v\n%s", err, diff)
 		}
@@ -59,8 +60,59 @@ func TestTheFirstTokenIsMadeOnce(t *testing.T) {
 	if err := os.WriteFile(path, []byte("short\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := FirstToken(t.Context(), s, path, "olga", t0); segue.KindOf(err) != segue.Invalid {
+	if _, _, err := FirstToken(t.Context(), s, first, t0); segue.KindOf(err) != segue.Invalid {
 		t.Errorf("of a file that holds no token: %v, want an error of kind invalid", err)
+	}
+}
+
+// Whoever empties the folder of a server gets another first token, and the one before
+// ends; so does one that has expired. That of another machine stays.
+func TestAFirstTokenThatIsReplacedEnds(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	here := First{Path: filepath.Join(t.TempDir(), "token"), Host: "here", User: "olga"}
+	there := First{Path: here.Path, Host: "there", User: "olga"}
+	begin := func(f First, at segue.Time) (made bool, revoked int) {
+		t.Helper()
+		made, ended, err := FirstToken(t.Context(), s, f, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made, len(ended)
+	}
+	empty := func() {
+		t.Helper()
+		if err := os.Remove(here.Path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin(there, t0) // with a folder of its own
+	empty()
+	if made, revoked := begin(here, t0); !made || revoked != 0 {
+		t.Errorf("at first: made %t, %d revoked; want made and none", made, revoked)
+	}
+	empty()
+	if made, revoked := begin(here, t0.Add(time.Hour)); !made || revoked != 1 {
+		t.Errorf("once the folder is emptied: made %t, %d revoked; want made and one", made, revoked)
+	}
+	if made, revoked := begin(here, t0.Add(time.Hour+firstFor-time.Second)); made || revoked != 0 {
+		t.Errorf("before it expires: made %t, %d revoked; want the same", made, revoked)
+	}
+	if made, revoked := begin(here, t0.Add(time.Hour+firstFor)); !made || revoked != 0 {
+		t.Errorf("when it has expired: made %t, %d revoked; want made", made, revoked)
+	}
+	all, err := s.Tokens(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked := 0
+	for _, tok := range all {
+		if tok.Revoked.Known() {
+			revoked++
+		}
+	}
+	if len(all) != 4 || revoked != 1 {
+		t.Errorf("%d tokens, of which %d are revoked; want 4 and 1", len(all), revoked)
 	}
 }
 

@@ -76,33 +76,82 @@ func RevokeToken(ctx context.Context, s *store.Store, id, by string, now segue.T
 	return Audited(ctx, s, Deed{by, ByCommand, "revoke-token", id}, now, func() error { return s.RevokeToken(ctx, id, now) })
 }
 
-// FirstToken makes sure that the file at path, for its owner's eyes only, holds the
-// secret of an operator's token, and reports whether it made it. A file that is
-// there stays, and is introduced to a store that does not know it.
-func FirstToken(ctx context.Context, s *store.Store, path, user string, now segue.Time) (made bool, err error) {
-	text, err := os.ReadFile(path)
+// firstFor is how long a first token is valid. One that has expired is replaced when
+// a server starts.
+const firstFor = 365 * 24 * time.Hour
+
+// First is the token by which a server's operator begins.
+type First struct {
+	Path string // of the file with its secret, for its owner's eyes only
+	Host string // of the machine
+	User string // for whom it speaks
+}
+
+func (f First) note() string { return "first token, in " + f.Path + " on " + f.Host }
+
+// FirstToken makes sure that the file holds the secret of an operator's token that is
+// valid for up to a year, and reports whether it made it. A file that is there stays
+// until its token expires, and is introduced to a store that does not know it. Where
+// a token is made, those that the same machine had in the same file before are
+// revoked, and their IDs returned: whoever has a copy is out.
+func FirstToken(ctx context.Context, s *store.Store, f First, now segue.Time) (made bool, revoked []string, err error) {
+	text, err := os.ReadFile(f.Path)
 	secret := strings.TrimSpace(string(text))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		secret, made = NewSecret(), true
+		made = true
 	case err != nil:
-		return false, fmt.Errorf("read the first token: %w", err)
+		return false, nil, fmt.Errorf("read the first token: %w", err)
 	case !strings.HasPrefix(secret, secretPrefix) || len(secret) < 50:
-		return false, segue.Errorf(segue.Invalid, "%s holds no token: remove it, and a new one is made", path)
+		return false, nil, segue.Errorf(segue.Invalid, "%s holds no token: remove it, and a new one is made", f.Path)
 	}
-	if _, err := s.TokenByHash(ctx, api.HashOf(secret)); segue.KindOf(err) != segue.NotFound {
-		return false, err
-	}
-	t := store.Token{
-		ID: strings.ToLower(rand.Text()[:8]), Hash: api.HashOf(secret), User: user, Scopes: []string{string(api.ScopeOperator)},
-		Note: "first token, in " + path, Created: now, Expires: segue.NoTime, Revoked: segue.NoTime,
-	}
-	if made {
-		if err := writeSecret(path, secret); err != nil {
-			return false, err
+	if !made {
+		known, err := s.TokenByHash(ctx, api.HashOf(secret))
+		switch {
+		case err != nil && segue.KindOf(err) != segue.NotFound:
+			return false, nil, err
+		case err == nil && (!known.Expires.Known() || known.Expires > now):
+			return false, nil, nil
+		case err == nil: // it has expired
+			made = true
+			if err := os.Remove(f.Path); err != nil {
+				return false, nil, fmt.Errorf("replace the first token: %w", err)
+			}
 		}
 	}
-	return made, Audited(ctx, s, Deed{user, ByCommand, "create-token", t.ID}, now, func() error { return s.CreateToken(ctx, t) })
+	if made {
+		secret = NewSecret()
+		if err := writeSecret(f.Path, secret); err != nil {
+			return false, nil, err
+		}
+		if revoked, err = revokeEarlier(ctx, s, f, now); err != nil {
+			return true, revoked, err
+		}
+	}
+	t := store.Token{
+		ID: strings.ToLower(rand.Text()[:8]), Hash: api.HashOf(secret), User: f.User, Scopes: []string{string(api.ScopeOperator)},
+		Note: f.note(), Created: now, Expires: now.Add(firstFor), Revoked: segue.NoTime,
+	}
+	return made, revoked, Audited(ctx, s, Deed{f.User, byItself, "create-token", t.ID}, now, func() error { return s.CreateToken(ctx, t) })
+}
+
+// revokeEarlier ends the first tokens that were in the same file before.
+func revokeEarlier(ctx context.Context, s *store.Store, f First, now segue.Time) (ids []string, err error) {
+	all, err := s.Tokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if t.Note != f.note() || t.Revoked.Known() || t.Expires.Known() && t.Expires <= now {
+			continue
+		}
+		err := Audited(ctx, s, Deed{f.User, byItself, "revoke-token", t.ID}, now, func() error { return s.RevokeToken(ctx, t.ID, now) })
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, t.ID)
+	}
+	return ids, nil
 }
 
 // writeSecret makes a file that was not there, all of it or none.

@@ -162,8 +162,13 @@ func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.
 		return err
 	}
 	token := filepath.Join(c.Data, "token")
-	if _, err := server.FirstToken(ctx, s, token, userName(), segue.TimeOf(time.Now())); err != nil {
+	host, _ := os.Hostname() // to tell machines apart
+	_, revoked, err := server.FirstToken(ctx, s, server.First{Path: token, Host: host, User: userName()}, segue.TimeOf(time.Now()))
+	if err != nil {
 		return err
+	}
+	if len(revoked) > 0 {
+		log.Warn("first tokens that were in the same file before are revoked", "tokens", revoked)
 	}
 	scheme := "http"
 	if c.TLS.Certificate != "" {
@@ -171,7 +176,7 @@ func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.
 	}
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "Segue answers on %s://%s, and for users of this machine on %s.\n", scheme, tcp.Addr(), c.Socket)
-	fmt.Fprintf(out, "Its state is in %s; an operator's token is in %s.\n", s.Where(), token)
+	fmt.Fprintf(out, "Its state is in %s; an operator's token, valid for up to a year, is in %s.\n", s.Where(), token)
 
 	go train(ctx, s, srv, c, log)
 	systemd := server.Notifier{Address: os.Getenv("NOTIFY_SOCKET")}
