@@ -20,17 +20,17 @@ type (
 // AdviceRequest asks whether to submit the next link of a chain now. Exactly one of
 // PredecessorJob and Remaining is given.
 type AdviceRequest struct {
-	Nodes          int    `json:"nodes" minimum:"1" doc:"Nodes of the next job, as sbatch --nodes." example:"4"`
-	GPUsPerNode    int    `json:"gpus_per_node,omitempty" minimum:"0" doc:"GPUs on each node; 0 takes whole nodes."`
-	TimeLimit      string `json:"time_limit" minLength:"1" doc:"Its limit, as sbatch --time (48 is 48 minutes) or as 48h." example:"48:00:00"`
-	Partition      string `json:"partition,omitempty" doc:"Its partition; empty is the whole cluster."`
-	Account        string `json:"account,omitempty"`
-	User           string `json:"user,omitempty" doc:"Whose jobs are one's own: the caller. Only an operator asks for others."`
-	Cluster        string `json:"cluster,omitempty" doc:"The cluster; default the server's own."`
-	PredecessorJob string `json:"predecessor_job,omitempty" doc:"The running job that it follows." example:"123456"`
-	Remaining      string `json:"remaining,omitempty" doc:"Instead of predecessor_job: how long the current job still runs, as squeue shows it (9:00 is 9 minutes) or as 9h." example:"9h"`
-	Prefer         string `json:"prefer,omitempty" doc:"no-gap, balanced (default), no-waste, or hours of overlap worth one hour of interruption." example:"balanced"`
-	MaxLead        string `json:"max_lead,omitempty" doc:"Never submit earlier than this before the end." example:"12h"`
+	Nodes          int    `json:"nodes" minimum:"1" maximum:"10000000" doc:"Nodes of the next job, as sbatch --nodes." example:"4"`
+	GPUsPerNode    int    `json:"gpus_per_node,omitempty" minimum:"0" maximum:"1000" doc:"GPUs on each node; 0 takes whole nodes."`
+	TimeLimit      string `json:"time_limit" minLength:"1" maxLength:"40" doc:"Its limit, as sbatch --time (48 is 48 minutes) or as 48h." example:"48:00:00"`
+	Partition      string `json:"partition,omitempty" maxLength:"200" doc:"Its partition; empty is the whole cluster."`
+	Account        string `json:"account,omitempty" maxLength:"200"`
+	User           string `json:"user,omitempty" maxLength:"200" doc:"Whose jobs are one's own: the caller. Only an operator asks for others."`
+	Cluster        string `json:"cluster,omitempty" maxLength:"200" doc:"The cluster; default the server's own."`
+	PredecessorJob string `json:"predecessor_job,omitempty" maxLength:"40" doc:"The running job that it follows." example:"123456"`
+	Remaining      string `json:"remaining,omitempty" maxLength:"40" doc:"Instead of predecessor_job: how long the current job still runs, as squeue shows it (9:00 is 9 minutes) or as 9h." example:"9h"`
+	Prefer         string `json:"prefer,omitempty" maxLength:"40" doc:"no-gap, balanced (default), no-waste, or hours of overlap worth one hour of interruption." example:"balanced"`
+	MaxLead        string `json:"max_lead,omitempty" maxLength:"40" doc:"Never submit earlier than this before the end." example:"12h"`
 }
 
 // Basis is what an answer is based on.
@@ -186,12 +186,12 @@ func verdict(d segue.Decision) string {
 
 type (
 	forecastInput struct {
-		Nodes       int    `query:"nodes" required:"true" minimum:"1" doc:"Nodes of the job." example:"4"`
-		GPUsPerNode int    `query:"gpus_per_node" minimum:"0" doc:"GPUs on each node; 0 takes whole nodes."`
-		TimeLimit   string `query:"time_limit" required:"true" doc:"Its limit, as sbatch --time or as 48h." example:"48:00:00"`
-		Partition   string `query:"partition"`
-		Account     string `query:"account"`
-		Cluster     string `query:"cluster" doc:"Default the server's own."`
+		Nodes       int    `query:"nodes" required:"true" minimum:"1" maximum:"10000000" doc:"Nodes of the job." example:"4"`
+		GPUsPerNode int    `query:"gpus_per_node" minimum:"0" maximum:"1000" doc:"GPUs on each node; 0 takes whole nodes."`
+		TimeLimit   string `query:"time_limit" required:"true" maxLength:"40" doc:"Its limit, as sbatch --time or as 48h." example:"48:00:00"`
+		Partition   string `query:"partition" maxLength:"200"`
+		Account     string `query:"account" maxLength:"200"`
+		Cluster     string `query:"cluster" maxLength:"200" doc:"Default the server's own."`
 	}
 	forecastOutput struct {
 		Body ForecastAnswer

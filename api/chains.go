@@ -11,7 +11,7 @@ import (
 type (
 	chainsInput struct {
 		Page
-		User  string   `query:"user" doc:"Whose chains. Only an operator asks for others', and sees everybody's without it."`
+		User  string   `query:"user" maxLength:"200" doc:"Whose chains. Only an operator asks for others', and sees everybody's without it."`
 		State []string `query:"state" enum:"active,paused,done,stopped,failed" doc:"In which states; default any."`
 	}
 	chainsOutput struct {
@@ -22,7 +22,7 @@ type (
 	}
 	// ChainInput names a chain.
 	ChainInput struct {
-		ID string `path:"id" example:"k3v9q2"`
+		ID string `path:"id" maxLength:"200" example:"k3v9q2"`
 	}
 	chainOutput struct {
 		Body struct {

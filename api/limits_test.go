@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,5 +130,41 @@ func TestLimitsMayChangeWhileItWorks(t *testing.T) {
 	}
 	if err := a.SetLimits(Limits{Body: -1}); segue.KindOf(err) != segue.Invalid {
 		t.Errorf("a limit below 0: %v, want an error of kind invalid", err)
+	}
+}
+
+// What a question names is bounded, each by what the description says: otherwise
+// 10,000 questions of a mebibyte would be remembered.
+func TestWhatAQuestionNamesIsBounded(t *testing.T) {
+	t.Parallel()
+	a := newHouse().serve(t, Limits{})
+	const names = 200
+	for _, field := range []string{"account", "partition", "cluster", "predecessor_job", "prefer", "max_lead", "time_limit"} {
+		question := map[string]any{"nodes": 2, "time_limit": "48h", "remaining": "9h", field: strings.Repeat("x", names+1)}
+		if field == "predecessor_job" {
+			delete(question, "remaining")
+		}
+		body, err := json.Marshal(question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := call{secret: adaReads, what: "POST /v1/advice", body: string(body)}.answers(t, a)
+		p := read[Problem](t, w)
+		if w.Code != 422 || len(p.Errors) != 1 || p.Errors[0].Location != "body."+field {
+			t.Errorf("%s of %d letters: %d, %+v; want 422 at body.%s", field, names+1, w.Code, p, field)
+		}
+	}
+	body := `{"nodes": 2, "time_limit": "48h", "remaining": "9h", "account": "` + strings.Repeat("x", names) + `"}`
+	if w := (call{secret: adaReads, what: "POST /v1/advice", body: body}).answers(t, a); w.Code != 200 {
+		t.Errorf("an account of %d letters: %d: %s", names, w.Code, w.Body)
+	}
+	long := strings.Repeat("x", names+1)
+	for _, path := range []string{
+		"/v1/forecasts?nodes=1&time_limit=1h&account=" + long, "/v1/forecasts?nodes=1&time_limit=1h&partition=" + long,
+		"/v1/chains?user=" + long, "/v1/chains/" + long,
+	} {
+		if w := (call{secret: adaReads, what: "GET " + path}).answers(t, a); w.Code != 422 {
+			t.Errorf("%.40s...: %d, want 422", path, w.Code)
+		}
 	}
 }

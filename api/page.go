@@ -11,7 +11,7 @@ import (
 // Page are the parameters of a list: lists are long, and come page by page.
 type Page struct {
 	Limit  int    `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"How many at most."`
-	Cursor string `query:"cursor" doc:"Where the page begins: next of the page before."`
+	Cursor string `query:"cursor" maxLength:"500" doc:"Where the page begins: next of the page before."`
 }
 
 // cursor returns where the page before ended.
