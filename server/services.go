@@ -51,9 +51,31 @@ func (c chains) SetState(ctx context.Context, id string, from, to segue.ChainSta
 type histories struct {
 	store   *store.Store
 	advisor *advisor
+	// counts and statistics look at every job.
+	counts     fresh[[]api.History]
+	statistics fresh[api.Statistics]
 }
 
-func (h histories) Histories(ctx context.Context) ([]api.History, error) {
+// How long a count of the jobs and a description of a history serve everybody: what
+// comes in through this server is seen at once.
+const (
+	countsFresh     = 10 * time.Second
+	statisticsFresh = time.Minute
+)
+
+func newHistories(s *store.Store, a *advisor, now func() segue.Time) *histories {
+	return &histories{
+		store: s, advisor: a,
+		counts: fresh[[]api.History]{now: now, span: countsFresh}, statistics: fresh[api.Statistics]{now: now, span: statisticsFresh},
+	}
+}
+
+// Histories implements api.Histories.
+func (h *histories) Histories(ctx context.Context) ([]api.History, error) {
+	return h.counts.get(ctx, "", h.count)
+}
+
+func (h *histories) count(ctx context.Context) ([]api.History, error) {
 	all, err := h.store.Histories(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +87,8 @@ func (h histories) Histories(ctx context.Context) ([]api.History, error) {
 	return out, nil
 }
 
-func (h histories) Import(ctx context.Context, cluster, format string, body io.Reader) (api.Imported, error) {
+// Import implements api.Histories.
+func (h *histories) Import(ctx context.Context, cluster, format string, body io.Reader) (api.Imported, error) {
 	f, err := traces.ParseFormat(format)
 	if err != nil {
 		return api.Imported{}, err
@@ -82,6 +105,8 @@ func (h histories) Import(ctx context.Context, cluster, format string, body io.R
 		return api.Imported{}, err
 	}
 	h.advisor.forget()
+	h.counts.forget()
+	h.statistics.forget()
 	report := r.Report()
 	out := api.Imported{
 		Read: int64(done.Read), Changed: int64(done.Changed), Rejected: report.Rejected() + int64(done.Refused), Skipped: report.Skipped(),
@@ -95,7 +120,12 @@ func (h histories) Import(ctx context.Context, cluster, format string, body io.R
 	return out, nil
 }
 
-func (h histories) Statistics(ctx context.Context, cluster string) (api.Statistics, error) {
+// Statistics implements api.Histories.
+func (h *histories) Statistics(ctx context.Context, cluster string) (api.Statistics, error) {
+	return h.statistics.get(ctx, cluster, func(ctx context.Context) (api.Statistics, error) { return h.describe(ctx, cluster) })
+}
+
+func (h *histories) describe(ctx context.Context, cluster string) (api.Statistics, error) {
 	s, err := traces.Stats(h.store.Jobs(ctx, store.JobQuery{Cluster: cluster}), traces.Header{})
 	if err != nil {
 		return api.Statistics{}, err
