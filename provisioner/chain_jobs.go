@@ -29,6 +29,21 @@ func hearOf(links []segue.Link, owners map[string]segue.Chain, status map[segue.
 	return h
 }
 
+// alive returns since when nobody has seen a job, by its link's token: now for those
+// that are alive, and for others what it was before.
+func (h heard) alive(before map[string]segue.Time, now segue.Time) map[string]segue.Time {
+	seen := make(map[string]segue.Time, len(h))
+	for token, s := range h {
+		if at, known := before[token]; known {
+			seen[token] = at
+		}
+		if s.Life == schedulers.Alive {
+			seen[token] = now
+		}
+	}
+	return seen
+}
+
 // anothers reports whether a status is not of the link's own job, but of one that
 // got the same number after the scheduler had lost that. A job that does not carry
 // the link's token may still be its own: one that was adopted, or whose comment
@@ -57,7 +72,11 @@ func (c *Chains) observed(ctx context.Context, l segue.Link, s schedulers.Status
 	if !vanished(l, s) {
 		return now, nil
 	}
-	fate, job, err := c.cluster.Trace(ctx, l.Job, l.Token(), l.Planned)
+	since, err := c.since(ctx, l)
+	if err != nil {
+		return l, err
+	}
+	fate, job, err := c.cluster.Trace(ctx, l.Job, l.Token(), since)
 	switch {
 	case err != nil:
 		return l, fmt.Errorf("job %s of link %d is gone: %w", l.Job, l.Number, err)
@@ -72,8 +91,21 @@ func (c *Chains) observed(ctx context.Context, l segue.Link, s schedulers.Status
 	}
 	c.cfg.Log.Warn("scheduler has lost a job that waited: another attempt at the link follows",
 		"chain", l.Chain, "link", l.Number, "attempt", l.Attempt, "job", l.Job.String())
+	if err := c.relent(ctx, l); err != nil { // before it is recorded, as in lose
+		return l, err
+	}
 	l.State, l.End = segue.LinkLost, c.cfg.Now()
 	return l, nil
+}
+
+// since returns the instant from which on the job of a link that waited may have
+// run: where nothing is accounted, when it was last shown.
+func (c *Chains) since(ctx context.Context, l segue.Link) (segue.Time, error) {
+	caps, err := c.cluster.Capabilities(ctx)
+	if at, known := c.shown[l.Token()]; known && err == nil && !caps.Accounting {
+		return max(at, l.Planned), nil
+	}
+	return l.Planned, err
 }
 
 // vanished reports whether the job of a link that waited, and never ran, is gone

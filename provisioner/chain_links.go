@@ -2,6 +2,8 @@ package provisioner
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -169,18 +171,72 @@ func (c *Chains) hear(ctx context.Context, links []segue.Link) error {
 	return nil
 }
 
-// recover finds out what became of a submission that nobody saw the end of.
+// recover finds out what became of a submission that nobody saw the end of. That
+// there is no job says nothing as long as what a process that has died left behind
+// may still submit it.
 func (c *Chains) recover(ctx context.Context, l *segue.Link) error {
-	job, found, err := c.cluster.Resolve(ctx, l.Token(), l.Planned)
+	caps, err := c.cluster.Capabilities(ctx)
 	if err != nil {
 		return err
 	}
-	was := l.State
-	if found {
-		l.State, l.Job, l.Submitted = segue.LinkQueued, job, l.Planned
-	} else {
-		l.State, l.End = segue.LinkLost, c.cfg.Now()
+	job, found, err := c.cluster.Resolve(ctx, l.Token(), l.Planned)
+	switch {
+	case errors.Is(err, schedulers.ErrForgotten):
+		return c.giveUp(ctx, l)
+	case err != nil:
+		return err
+	case !found && c.cfg.Now().Sub(l.Planned) < caps.Lingers:
+		return nil
 	}
 	c.cfg.Log.Info("submission is recovered", "token", l.Token(), "found", found, "job", job.String())
+	if !found {
+		return c.lose(ctx, l)
+	}
+	l.State, l.Job, l.Submitted = segue.LinkQueued, job, l.Planned
+	return c.store.UpdateLink(ctx, segue.LinkSubmitting, *l)
+}
+
+// giveUp has a person look whether a submission made a job, of which Slurm does not
+// know any more.
+func (c *Chains) giveUp(ctx context.Context, l *segue.Link) error {
+	err := c.pause(ctx, l.Chain, fmt.Sprintf("Nobody saw whether the submission of link %d at %s made a job, and the scheduler has forgotten by now: "+
+		"see whether it ran, by what it has written. `segue resume %s` submits it again.", l.Number, l.Planned, l.Chain))
+	if err != nil {
+		return err
+	}
+	return c.lose(ctx, l)
+}
+
+// lose records that an attempt at a link came to nothing. A chain whose attempts do
+// so again and again pauses before that, so that it does if this process dies in
+// between.
+func (c *Chains) lose(ctx context.Context, l *segue.Link) error {
+	if err := c.relent(ctx, *l); err != nil {
+		return err
+	}
+	was := l.State
+	l.State, l.End = segue.LinkLost, c.cfg.Now()
 	return c.store.UpdateLink(ctx, was, *l)
+}
+
+// maxLostAttempts is how many attempts at a link may make no job, or one that is
+// lost, before its chain is paused, and again after it was resumed.
+const maxLostAttempts = 20
+
+// relent pauses the chain of an attempt that comes to nothing if it is one too many.
+func (c *Chains) relent(ctx context.Context, l segue.Link) error {
+	if l.Attempt%maxLostAttempts != 0 {
+		return nil
+	}
+	return c.pause(ctx, l.Chain,
+		fmt.Sprintf("%d attempts at link %d made no job, or one that was lost. `segue resume %s` goes on.", l.Attempt, l.Number, l.Chain))
+}
+
+// pause pauses a chain that goes on.
+func (c *Chains) pause(ctx context.Context, chain, why string) error {
+	err := c.store.SetChainState(ctx, chain, segue.ChainActive, segue.ChainPaused, why)
+	if segue.KindOf(err) == segue.Conflict {
+		return nil
+	}
+	return err
 }

@@ -81,6 +81,9 @@ type Chains struct {
 	// next is when to decide again about a chain, unless something happens to it
 	// before.
 	next map[string]segue.Time
+	// shown is when the scheduler last showed the job of a live link, by the link's
+	// token: as far as this process has seen.
+	shown map[string]segue.Time
 }
 
 // NewChains returns the loop over the chains of a store, on a cluster. It alone
@@ -90,7 +93,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Chains{cfg: cfg, store: s, cluster: cluster, next: map[string]segue.Time{}}, nil
+	return &Chains{cfg: cfg, store: s, cluster: cluster, next: map[string]segue.Time{}, shown: map[string]segue.Time{}}, nil
 }
 
 // RunOnce goes once through all chains. What goes wrong with one does not keep
@@ -116,6 +119,7 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 		all = append(all, fmt.Errorf("observe: %w", err))
 	}
 	told := hearOf(live, owners, status)
+	c.shown = told.alive(c.shown, state.At)
 	if err := c.cancelReturned(ctx, state, live); err != nil {
 		all = append(all, err)
 	}
@@ -199,8 +203,8 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	if links, err = c.follow(ctx, links, status); err != nil {
 		return err
 	}
-	if last := links[len(links)-1]; last.State == segue.LinkLost && before != segue.LinkLost && chain.State == segue.ChainActive {
-		if paused, err := c.relent(ctx, last); err != nil || paused {
+	if last := links[len(links)-1]; last.State == segue.LinkLost && before != segue.LinkLost { // which may have paused the chain
+		if chain, err = c.store.Chain(ctx, chain.ID); err != nil {
 			return err
 		}
 	}
@@ -310,36 +314,14 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 	case errors.Is(err, schedulers.ErrAmbiguous):
 		return err // the next round looks for the token
 	case segue.KindOf(err) == segue.Invalid:
-		return errors.Join(err, c.lose(ctx, link), c.store.SetChainState(ctx, whole.ID, whole.State, segue.ChainPaused,
-			fmt.Sprintf("The scheduler refuses link %d: %v", link.Number, err)))
+		return errors.Join(err, c.pause(ctx, whole.ID, fmt.Sprintf("The scheduler refuses link %d: %v", link.Number, err)), c.lose(ctx, &link))
 	case err != nil:
-		lost := c.lose(ctx, link)
-		_, relent := c.relent(ctx, link)
-		return errors.Join(err, lost, relent)
+		return errors.Join(err, c.lose(ctx, &link))
 	}
 	was := link.State
 	link.State, link.Job, link.Submitted = segue.LinkQueued, got.Job, c.cfg.Now()
 	c.cfg.Log.Info("link is submitted", "chain", whole.ID, "link", link.Number, "job", got.Job.String(), "reason", decision.Reason)
 	return c.store.UpdateLink(ctx, was, link)
-}
-
-func (c *Chains) lose(ctx context.Context, link segue.Link) error {
-	was := link.State
-	link.State, link.End = segue.LinkLost, c.cfg.Now()
-	return c.store.UpdateLink(ctx, was, link)
-}
-
-// maxLostAttempts is how many attempts at a link may make no job, or one that is
-// lost, before its chain is paused, and again after it was resumed.
-const maxLostAttempts = 20
-
-// relent pauses a chain whose attempts at a link come to nothing again and again.
-func (c *Chains) relent(ctx context.Context, lost segue.Link) (paused bool, err error) {
-	if lost.Attempt%maxLostAttempts != 0 {
-		return false, nil
-	}
-	return true, c.store.SetChainState(ctx, lost.Chain, segue.ChainActive, segue.ChainPaused,
-		fmt.Sprintf("%d attempts at link %d made no job, or one that was lost. `segue resume %s` goes on.", lost.Attempt, lost.Number, lost.Chain))
 }
 
 // throttle refuses a submission beyond what an hour may see.

@@ -37,6 +37,7 @@ type world struct {
 	cluster *schedulers.Cluster
 	store   *store.Store
 	chains  *provisioner.Chains
+	path    string // of the store
 	files   map[string]bool
 	runs    func(link int) simulated.Run // what a link does
 	extra   map[int][]string             // the variables that each link got
@@ -63,7 +64,8 @@ func newWorld(t *testing.T, jobs []simulator.Job, decider provisioner.Decider) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "segue.db"), store.Config{Volatile: true}); err != nil {
+	w.path = filepath.Join(t.TempDir(), "segue.db")
+	if w.store, err = store.Open(t.Context(), w.path, store.Config{Volatile: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })

@@ -11,6 +11,7 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/store"
 )
 
 var errKilled = errors.New("killed")
@@ -118,6 +119,11 @@ func TestAChainSurvivesADeathAtEveryStep(t *testing.T) {
 // processOn returns the loop of a process of its own.
 func (w *world) processOn(driver schedulers.Driver) *provisioner.Chains {
 	w.t.Helper()
+	return w.processWith(w.store, driver)
+}
+
+func (w *world) processWith(s *store.Store, driver schedulers.Driver) *provisioner.Chains {
+	w.t.Helper()
 	cluster, err := schedulers.New(driver, schedulers.Config{
 		Now: w.driver.Now, Fresh: time.Nanosecond,
 		Sleep: func(_ context.Context, d time.Duration) error { w.driver.Advance(w.driver.Now().Add(d)); return nil },
@@ -125,7 +131,7 @@ func (w *world) processOn(driver schedulers.Driver) *provisioner.Chains {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	chains, err := provisioner.NewChains(w.store, cluster, provisioner.ChainsConfig{
+	chains, err := provisioner.NewChains(s, cluster, provisioner.ChainsConfig{
 		Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string) bool { return false },
 	})
 	if err != nil {

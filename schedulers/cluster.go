@@ -12,6 +12,10 @@ import (
 	"github.com/segue-project/segue"
 )
 
+// ErrForgotten is wrapped by an error of Driver.FindByToken that says that a job may
+// have been, and that the scheduler has forgotten by now whether it was.
+var ErrForgotten = errors.New("whether it was a job cannot be told any more")
+
 // ErrAmbiguous is wrapped by an error of Driver.Submit after which the job may
 // exist or not.
 var ErrAmbiguous = errors.New("the scheduler may have taken the job")

@@ -27,7 +27,8 @@ type Driver interface {
 	Submit(ctx context.Context, s Submission) (Submitted, error)
 	// FindByToken returns the jobs that carry the token, ended ones too where the
 	// scheduler remembers them. It is complete for jobs that were submitted from
-	// the instant since on, by the clock of this machine, or it fails.
+	// the instant since on, by the clock of this machine, or it fails: with an error
+	// that wraps ErrForgotten where it can never be again.
 	FindByToken(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error)
 	// Status returns what the accounting, a second source, knows of jobs that State
 	// does not show, by their ID. One that is not in the answer is not known to it.
@@ -68,6 +69,9 @@ type Capabilities struct {
 	Hold, Requeue, Nice, Signals bool
 	// TokenSearch is true where FindByToken sees ended jobs too.
 	TokenSearch bool
+	// Lingers is for how long what submits a job may still do so when the process
+	// that started it has died.
+	Lingers time.Duration
 }
 
 // Submission is a job to submit.

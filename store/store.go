@@ -25,7 +25,10 @@ type Config struct {
 	// Volatile lets a change be lost with the power, not with the process: for
 	// replays and tests, which are faster by the time of a write to the disk.
 	Volatile bool
-	Log      *slog.Logger // default slog.Default()
+	// Step, when not nil, is called before every statement of a change and before its
+	// commit; an error is as if the process were killed there. It is for tests.
+	Step func() error
+	Log  *slog.Logger // default slog.Default()
 }
 
 func (c Config) withDefaults() Config {
@@ -56,9 +59,8 @@ func (c Config) validate() error {
 type Store struct {
 	engine      engine
 	read, write *sql.DB
-	lease       *Lease // under which changes are made; nil for none
-	// step, in tests, runs before every statement of a change.
-	step func() error
+	lease       *Lease       // under which changes are made; nil for none
+	step        func() error // Config.Step
 }
 
 // Open opens the store at a PostgreSQL URL (postgres://user@host/database) or
@@ -77,6 +79,7 @@ func Open(ctx context.Context, where string, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.step = cfg.Step
 	if err := s.migrate(ctx, migrations, cfg.Log); err != nil {
 		return nil, closeAfter(s.explain(err, "open store %s", s.engine.where()), s)
 	}

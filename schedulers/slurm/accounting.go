@@ -118,7 +118,7 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 			return nil, err
 		}
 		if d.cfg.Now().Sub(since) > age {
-			return nil, segue.Errorf(segue.Unavailable, "without accounting Slurm forgets jobs %s after their end: whether %s was one cannot be told", segue.FormatLimit(age), token)
+			return nil, segue.Errorf(segue.Unavailable, "without accounting Slurm forgets jobs %s after their end: %s: %w", segue.FormatLimit(age), token, schedulers.ErrForgotten)
 		}
 		return nil, nil
 	}

@@ -89,6 +89,7 @@ func (d *Driver) Capabilities(ctx context.Context) (schedulers.Capabilities, err
 	}
 	caps := schedulers.Capabilities{
 		Version: "slurm " + config["SLURM_VERSION"], Cluster: config["ClusterName"], Hold: true, Requeue: true, Nice: true, Signals: true,
+		Lingers: lingers,
 	}
 	if !strings.HasSuffix(config["AccountingStorageType"], "/none") && config["AccountingStorageType"] != "(null)" {
 		fields, err := d.run(ctx, "sacct", "--helpformat")
@@ -101,6 +102,10 @@ func (d *Driver) Capabilities(ctx context.Context) (schedulers.Capabilities, err
 	d.caps, d.config = &caps, config
 	return caps, nil
 }
+
+// lingers is beyond how long sbatch tries to reach a slurmctld that is down or hangs:
+// 15 times (MAX_RETRIES of its source), which takes two minutes.
+const lingers = 3 * time.Minute
 
 // parseConfig reads "key = value" lines, as scontrol show config prints them.
 func parseConfig(out []byte) map[string]string {

@@ -163,7 +163,7 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 	case state.Skipped > 0:
 		return nil, segue.Errorf(segue.Unavailable, "%d jobs or nodes cannot be read: whether %s is one cannot be told: %s", state.Skipped, token, strings.Join(state.Problems, "; "))
 	case !caps.Accounting && d.cfg.Now().Sub(since) > d.cfg.Remembers:
-		return nil, segue.Errorf(segue.Unavailable, "without accounting Slurm forgets jobs after their end: whether %s was one cannot be told", token)
+		return nil, segue.Errorf(segue.Unavailable, "without accounting Slurm forgets jobs after their end: %s: %w", token, schedulers.ErrForgotten)
 	case !caps.Accounting:
 		return nil, nil
 	}

@@ -114,6 +114,7 @@ func (d *Driver) Capabilities(ctx context.Context) (schedulers.Capabilities, err
 	caps := schedulers.Capabilities{
 		Version: "slurm " + api.release, Cluster: d.name(), Accounting: api.database, TokenSearch: api.database,
 		Hold: true, Requeue: d.cfg.Commands != nil, Nice: true, Signals: true,
+		Lingers: lingers,
 	}
 	if caps.Cluster != "" {
 		return caps, nil
@@ -126,6 +127,10 @@ func (d *Driver) Capabilities(ctx context.Context) (schedulers.Capabilities, err
 	d.cluster = caps.Cluster
 	return caps, nil
 }
+
+// lingers is for how long slurmrestd may still pass a submission on, whoever made it:
+// more than slurmctld may take to answer (MessageTimeout, at most 100 s).
+const lingers = 2 * time.Minute
 
 func (d *Driver) name() string {
 	d.mu.Lock()

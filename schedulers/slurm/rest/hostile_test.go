@@ -86,6 +86,7 @@ func TestTheNewestVersionThatBothKnow(t *testing.T) {
 	got, err := driver(t, cfg).Capabilities(t.Context())
 	want := schedulers.Capabilities{
 		Version: "slurm 23.11.1", Cluster: "alpha", Accounting: true, TokenSearch: true, Hold: true, Nice: true, Signals: true,
+		Lingers: 2 * time.Minute,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
