@@ -239,6 +239,9 @@ func FindToken(comment string) (token, chain string, number, attempt int, ok boo
 	return m[0], m[1], number, attempt, true
 }
 
+// FindTokens returns all tokens in a text, in its order.
+func FindTokens(text string) []string { return tokenPattern.FindAllString(text, -1) }
+
 func nameOf(names []string, what string, i int) string {
 	if i < len(names) {
 		return names[i]

@@ -76,17 +76,19 @@ func (c *Chains) observed(ctx context.Context, l segue.Link, s schedulers.Status
 	if err != nil {
 		return l, err
 	}
-	fate, job, err := c.cluster.Trace(ctx, l.Job, l.Token(), since)
+	traced, err := c.cluster.Trace(ctx, l.Job, l.Token(), since)
 	switch {
 	case err != nil:
 		return l, fmt.Errorf("job %s of link %d is gone: %w", l.Job, l.Number, err)
-	case fate == schedulers.FateThere:
-		if job != l.Job {
-			c.cfg.Log.Warn("job has another number", "chain", l.Chain, "link", l.Number, "job", job.String(), "before", l.Job.String())
-		}
-		l.Job = job
+	case traced.Fate == schedulers.FateUnknown:
 		return l, nil
-	case fate == schedulers.FateOpen:
+	case traced.Fate == schedulers.FateThere:
+		if traced.Job != l.Job {
+			c.cfg.Log.Warn("job has another number", "chain", l.Chain, "link", l.Number, "job", traced.Job.String(), "before", l.Job.String())
+		}
+		l.Job = traced.Job
+		return updated(l, traced.Status, c.cfg.Now()), nil
+	case traced.Fate == schedulers.FateOpen:
 		return now, nil
 	}
 	c.cfg.Log.Warn("scheduler has lost a job that waited: another attempt at the link follows",

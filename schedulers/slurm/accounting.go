@@ -24,23 +24,14 @@ func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobI
 	for _, id := range jobs {
 		list = append(list, id.String())
 	}
-	// All records of requeued jobs: the last one counts, while without -D the first
-	// may be shown for good.
-	fields := "JobID,State,Submit,Start,End,ExitCode,Timelimit,User,Comment"
-	if caps.TokenSearch {
-		fields += ",SubmitLine" // which has the comment where the accounting keeps none
-	}
-	out, err := d.run(ctx, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--format="+fields, "--jobs="+strings.Join(list, ","))
+	records, _, err := d.sacct(ctx, caps, "--jobs="+strings.Join(list, ","))
 	if err != nil {
 		return nil, err
 	}
 	known := map[segue.JobID]schedulers.Status{}
 	restarts := map[segue.JobID]int{}
-	for line := range strings.Lines(string(out)) {
-		id, s, err := accounted(strings.SplitN(strings.TrimRight(line, "\n"), "|", strings.Count(fields, ",")+1))
-		if err != nil {
-			continue // a banner, or a record that nobody can read: the job stays unknown
-		}
+	for _, r := range records {
+		id, s := r.ID, r.Status
 		if before, ok := known[id]; ok {
 			if s.SameJob(before) { // else a job that was lost, and the one that has its number now
 				restarts[id]++
@@ -57,6 +48,38 @@ func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobI
 		known[id] = s
 	}
 	return known, nil
+}
+
+// sacct returns the records of the jobs that a condition selects, and how many of
+// jobs with a token cannot be read: of others, and of banners, nobody asks.
+func (d *Driver) sacct(ctx context.Context, caps schedulers.Capabilities, condition string) (records []schedulers.Record, unread int, err error) {
+	fields := "JobID,State,Submit,Start,End,ExitCode,Timelimit,User,Comment"
+	if caps.TokenSearch {
+		fields += ",SubmitLine" // which has the comment where the accounting keeps none
+	}
+	// With the earlier records of a number: of a job that was requeued the last one
+	// counts, while without --duplicates the first may be shown for good.
+	out, err := d.run(ctx, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--format="+fields, condition)
+	if err != nil {
+		return nil, 0, err
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.SplitN(strings.TrimRight(line, "\n"), "|", strings.Count(fields, ",")+1)
+		id, s, err := accounted(f)
+		if err != nil {
+			if len(segue.FindTokens(line)) > 0 {
+				unread++
+			}
+			continue
+		}
+		r := schedulers.Record{ID: id, Status: s, Mute: true}
+		if len(f) > 8 {
+			text := strings.Join(f[8:], "|")
+			r.Tokens, r.Mute = segue.FindTokens(text), strings.Trim(text, " |") == ""
+		}
+		records = append(records, r)
+	}
+	return records, unread, nil
 }
 
 // accounted reads a record of sacct: what follows the limit may be missing.
@@ -97,45 +120,33 @@ func accounted(f []string) (segue.JobID, schedulers.Status, error) {
 
 // FindByToken looks for the token in the comments of the jobs that Slurm still
 // shows and, where there is accounting, in those and the command lines of all
-// that it remembers. Without accounting it can only be sure of what was submitted
-// within MinJobAge.
+// that it remembers. Without accounting, and while that lags behind, it can only be
+// sure of what was submitted within MinJobAge.
 func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error) {
-	caps, err := d.Capabilities(ctx)
-	if err != nil {
-		return nil, err
-	}
 	state, err := d.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found := state.Carrying(token)
-	if len(found) > 0 {
+	if found := state.Carrying(token); len(found) > 0 {
 		return found, nil
 	}
-	if !caps.TokenSearch {
-		age, err := d.remembers()
-		if err != nil {
-			return nil, err
-		}
-		if d.cfg.Now().Sub(since) > age {
-			return nil, segue.Errorf(segue.Unavailable, "without accounting Slurm forgets jobs %s after their end: %s: %w", segue.FormatLimit(age), token, schedulers.ErrForgotten)
-		}
-		return nil, nil
-	}
-	out, err := d.run(ctx, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--format=JobID,Comment,SubmitLine",
-		"--starttime="+sacctTime(since.Add(-schedulers.Skew)))
+	ledger, err := d.Ledger(ctx, since)
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(out)) {
-		number, rest, _ := strings.Cut(line, "|")
-		id, err := segue.ParseJobID(number)
-		if err != nil || !spelling.Carries(rest, token) || slices.Contains(found, id) {
-			continue
+	var found []segue.JobID
+	for _, r := range ledger.Records {
+		if slices.Contains(r.Tokens, token) && !slices.Contains(found, r.ID) {
+			found = append(found, r.ID)
 		}
-		found = append(found, id)
 	}
-	return found, nil
+	switch {
+	case len(found) > 0, since >= ledger.From:
+		return found, nil
+	case ledger.Missing > 0:
+		return nil, segue.Errorf(segue.Unavailable, "the accounting lacks %d records: whether %s is one cannot be told", ledger.Missing, token)
+	}
+	return nil, segue.Errorf(segue.Unavailable, "Slurm forgets jobs some time after their end, and no accounting shows their tokens: %s: %w", token, schedulers.ErrForgotten)
 }
 
 // remembers returns how long Slurm shows a job after its end (MinJobAge), as it

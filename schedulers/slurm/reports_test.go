@@ -30,6 +30,8 @@ func asked(sacct string) (*Driver, *[]string) {
 				return Result{Stdout: []byte("JobID State SubmitLine\n")}, nil
 			case c.Argv[0] == "sacct":
 				return Result{Stdout: []byte(sacct)}, nil
+			case c.Argv[0] == "sdiag":
+				return Result{Stdout: []byte(sdiag(0))}, nil
 			case c.Argv[0] == "squeue":
 				return Result{Stdout: []byte(jobRecord(nil))}, nil
 			}

@@ -167,6 +167,14 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 	case !caps.Accounting:
 		return nil, nil
 	}
+	api, err := d.speaks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := d.waiting(ctx, api)
+	if err != nil {
+		return nil, err
+	}
 	records, skipped, err := d.accounted(ctx, "start_time", "uts"+strconv.FormatInt(since.Add(-schedulers.Skew).Std().Unix(), 10))
 	if err != nil {
 		return nil, err
@@ -174,6 +182,9 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 	found, err = d.among(records, shown, token)
 	if err == nil && len(found) == 0 && skipped > 0 {
 		return nil, segue.Errorf(segue.Unavailable, "%d jobs of the accounting cannot be read: whether one is %s cannot be told", skipped, token)
+	}
+	if err == nil && len(found) == 0 && waiting > 0 && d.cfg.Now().Sub(since) > d.cfg.Remembers {
+		return nil, segue.Errorf(segue.Unavailable, "the accounting lags %d messages behind: whether a job is %s cannot be told", waiting, token)
 	}
 	return found, err
 }

@@ -149,6 +149,9 @@ type answer struct {
 	Clusters []struct {
 		Name text `json:"name"`
 	} `json:"clusters"`
+	Statistics struct { // of slurmctld
+		Waiting number `json:"dbd_agent_queue_size"`
+	} `json:"statistics"`
 	JobID  number `json:"job_id"` // of a submission, also in Result
 	Result struct {
 		JobID number `json:"job_id"`

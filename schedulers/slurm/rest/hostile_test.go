@@ -24,6 +24,7 @@ const (
 	pong        = `{"meta":{"slurm":{"release":"23.11.1","cluster":"alpha"}},"errors":[],"pings":[]}`
 	oneNode     = `{"errors":[],"nodes":[{"name":"n1","state":["IDLE"],"partitions":["gpu"],"gres":"gpu:4"}]}`
 	noJobs      = `{"errors":[],"jobs":[]}`
+	upToDate    = `{"errors":[],"statistics":{"agent_queue_size":7,"dbd_agent_queue_size":0}}`
 )
 
 // says is a slurmrestd 23.11 that answers as told, by the end of the path.
@@ -36,7 +37,7 @@ func says(t *testing.T, answers map[string]http.HandlerFunc) Config {
 				return
 			}
 		}
-		for end, text := range map[string]string{"/openapi/v3": description, "/ping/": pong, "/nodes/": oneNode, "/jobs/": noJobs} {
+		for end, text := range map[string]string{"/openapi/v3": description, "/ping/": pong, "/nodes/": oneNode, "/jobs/": noJobs, "/diag/": upToDate} {
 			if strings.HasSuffix(r.URL.Path, end) {
 				_, _ = io.WriteString(w, text)
 				return
@@ -384,6 +385,39 @@ func TestStatusOfAJobThatNeverWas(t *testing.T) {
 			got, err := d.Status(t.Context(), []segue.JobID{{Number: 7}})
 			if len(got) != 0 || segue.KindOf(err) != tt.kind || (err == nil) != (tt.kind == segue.Other) {
 				t.Errorf("%v, %v; want nothing and kind %s", got, err, tt.kind)
+			}
+		})
+	}
+}
+
+// What slurmdbd has not been told yet proves nothing.
+func TestAnAccountingThatLagsProvesNothing(t *testing.T) {
+	t.Parallel()
+	lags := reply(200, `{"errors":[],"statistics":{"dbd_agent_queue_size":{"set":true,"infinite":false,"number":2}}}`)
+	for name, tt := range map[string]struct {
+		diag    http.HandlerFunc
+		missing int
+		kind    segue.Kind
+	}{
+		"it is up to date":    {diag: reply(200, upToDate)},
+		"it lags":             {diag: lags, missing: 2},
+		"nobody says whether": {diag: reply(200, `{"errors":[]}`), kind: segue.Unavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := says(t, map[string]http.HandlerFunc{"/diag/": tt.diag})
+			cfg.Remembers = 5 * time.Minute
+			d := driver(t, cfg)
+			ledger, err := d.Ledger(t.Context(), noon.Add(-time.Hour))
+			if segue.KindOf(err) != tt.kind || ledger.Missing != tt.missing {
+				t.Errorf("%d records are missing, error %v; want %d and kind %s", ledger.Missing, err, tt.missing, tt.kind)
+			}
+			if tt.missing > 0 && ledger.From != noon.Add(-5*time.Minute) {
+				t.Errorf("it is complete from %s on, want 5 minutes before noon", ledger.From)
+			}
+			_, err = d.FindByToken(t.Context(), "segue:abc/1.1", noon.Add(-time.Hour))
+			if want := tt.missing == 0 && tt.kind == segue.Other; (err == nil) != want {
+				t.Errorf("that no job carries the token is an answer %t, want %t: %v", err == nil, want, err)
 			}
 		})
 	}

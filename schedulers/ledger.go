@@ -1,0 +1,86 @@
+package schedulers
+
+import (
+	"context"
+	"slices"
+
+	"github.com/segue-project/segue"
+)
+
+// Bookkeeper is a driver that tells of all jobs at once what is on record of them,
+// however many are asked about. One that is not is asked about each by itself.
+type Bookkeeper interface {
+	// Ledger returns what is on record of the jobs that were submitted from the
+	// instant since on, by the clock of this machine. It is asked after State: of a
+	// job that State did not show it has all that is known. A source that does not
+	// answer, or not wholly, is an error of kind Unavailable.
+	Ledger(ctx context.Context, since segue.Time) (Ledger, error)
+}
+
+// Ledger is what a scheduler's second source has on record, at one instant.
+type Ledger struct {
+	// From is the instant from which on it is complete: a job that was submitted then
+	// or later, that State did not show, and that is not on record, never ran.
+	From segue.Time
+	// Missing is how many records will yet come, because the scheduler has not passed
+	// them on, or cannot be read. From then tells what can be relied on all the same.
+	Missing int
+	// Records are of all users, in any order: several of a job that was requeued, and
+	// of a number that the scheduler gave to several jobs.
+	Records []Record
+}
+
+// Record is what is on record of one run of a job.
+type Record struct {
+	ID segue.JobID
+	Status
+	// Tokens are all tokens in the comment and the command line: a link's script may
+	// have been submitted with another's.
+	Tokens []string
+	// Mute is true where the source keeps nothing in which a token could be.
+	Mute bool
+}
+
+// fate returns what the ledger says of a job that State did not show, that carries
+// the token, and was submitted at the instant since. A number alone says nothing:
+// one that was lost leaves it to another job.
+func (l *Ledger) fate(id segue.JobID, token string, since segue.Time) Traced {
+	var own []Record
+	fate := FateLost
+	switch {
+	case since >= l.From:
+	case l.Missing > 0:
+		fate = FateUnknown
+	default:
+		fate = FateOpen
+	}
+	for _, r := range l.Records {
+		switch {
+		case slices.Contains(r.Tokens, token):
+			own = append(own, r)
+		case r.Mute && r.ID == id && r.Submit.Sub(since).Abs() <= Skew && r.HasRun() && fate == FateLost:
+			fate = FateOpen // it may be its own record
+		}
+	}
+	run, unread := false, false
+	last := Record{Status: unknown()}
+	for i, r := range own {
+		run = run || r.HasRun()
+		unread = unread || r.State == segue.StateUnknown
+		if i == 0 || r.Submit >= last.Submit {
+			last = r
+		}
+	}
+	switch {
+	case run:
+		for _, r := range own { // a job that was requeued keeps its number
+			if r.ID == last.ID && r.Submit < last.Submit {
+				last.Restarts++
+			}
+		}
+		return Traced{Fate: FateThere, Job: last.ID, Status: last.Status}
+	case unread:
+		fate = FateUnknown
+	}
+	return Traced{Fate: fate, Status: unknown()}
+}

@@ -1,0 +1,139 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers"
+)
+
+// sdiag returns what the command prints where so many messages to slurmdbd wait. The
+// agent of slurmctld that has a queue of its own talks to the nodes.
+func sdiag(waiting int) string {
+	return fmt.Sprintf("*******\nsdiag output at Tue Feb 14 12:00:00 2023\n*******\nServer thread count:  3\nAgent queue size:     7\nAgent count:          0\n"+
+		"Agent thread count:   0\nDBD Agent queue size: %d\n\nJobs submitted: 2\n", waiting)
+}
+
+// books is a Slurm with accounting that shows job 99 only, and whose other commands
+// answer as told.
+func books(t *testing.T, sdiag, sacct Result) *schedulers.Cluster {
+	t.Helper()
+	d := New(Config{
+		Env: []string{}, Now: func() segue.Time { return noon },
+		Run: func(_ context.Context, c Command) (Result, error) {
+			line := strings.Join(c.Argv, " ")
+			switch {
+			case line == "scontrol show config":
+				return Result{Stdout: []byte("SLURM_VERSION = 22.05.8\nAccountingStorageType = accounting_storage/slurmdbd\nMinJobAge = 300 sec\n")}, nil
+			case line == "sacct --helpformat":
+				return Result{Stdout: []byte("JobID State SubmitLine\n")}, nil
+			case c.Argv[0] == "sacct" && !strings.Contains(line, "--duplicates"):
+				return Result{}, errors.New("sacct shows the last job of a number only")
+			case c.Argv[0] == "sacct":
+				return sacct, nil
+			case c.Argv[0] == "sdiag":
+				return sdiag, nil
+			case c.Argv[0] == "squeue":
+				return Result{Stdout: []byte(jobRecord(map[string]string{"JobArrayID": "99"}))}, nil
+			}
+			return Result{Stdout: []byte(oneNode)}, nil
+		},
+	})
+	c, err := schedulers.New(d, schedulers.Config{Now: func() segue.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Records of job 12 as sacct prints them, which was submitted an hour before noon.
+const (
+	ownRun     = "12|COMPLETED|1676372401|1676372460|1676373000|0:0|01:00:00|ada|segue:abc/2.1|sbatch --comment=segue:abc/2.1 x\n"
+	ownWaits   = "12|PENDING|1676372401|Unknown|Unknown|0:0|01:00:00|ada|segue:abc/2.1|sbatch --comment=segue:abc/2.1 x\n"
+	anotherRun = "12|COMPLETED|1676374000|1676374060|1676375000|0:0|01:00:00|ben||sbatch y\n"
+	muteRun    = "12|COMPLETED|1676372401|1676372460|1676373000|0:0|01:00:00|ada||\n"
+	muteLater  = "12|COMPLETED|1676375900|1676375901|1676375960|0:0|01:00:00|ben||\n"
+	broken     = "12|COMPLETED|yesterday|1676372460|1676373000|0:0|01:00:00|ada|segue:abc/2.1|\n"
+)
+
+// The fate of job 12, that squeue does not show, by what slurmdbd has been told of
+// it: what it has not been told yet proves nothing, and a number proves nothing.
+func TestTheFateOfAJobThatSlurmForgot(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		waiting int // messages to slurmdbd
+		sacct   string
+		since   time.Duration // before noon; default an hour
+		want    schedulers.Fate
+	}{
+		"it was told of no start":                           {sacct: ownWaits, want: schedulers.FateLost},
+		"it was told nothing":                               {want: schedulers.FateLost},
+		"it was told nothing, and lags":                     {waiting: 3, want: schedulers.FateUnknown},
+		"it was told of no start, and lags":                 {waiting: 1, sacct: ownWaits, want: schedulers.FateUnknown},
+		"it lags, but slurmctld would still show it":        {waiting: 1, since: 4 * time.Minute, want: schedulers.FateLost},
+		"it was told of the run, and lags":                  {waiting: 3, sacct: ownRun, want: schedulers.FateThere},
+		"it ran, and another got its number":                {sacct: ownRun + anotherRun, want: schedulers.FateThere},
+		"it ran, and another got its number, told first":    {sacct: anotherRun + ownRun, want: schedulers.FateThere},
+		"it waits for ever, and another got its number":     {sacct: anotherRun + ownWaits, want: schedulers.FateLost},
+		"its number is another's":                           {sacct: anotherRun, want: schedulers.FateLost},
+		"its number ran then, and tokens are not kept":      {sacct: muteRun, want: schedulers.FateOpen},
+		"its number ran much later, and none are kept":      {sacct: muteLater, want: schedulers.FateLost},
+		"its record cannot be read":                         {sacct: broken, want: schedulers.FateUnknown},
+		"a banner stands before records of others":          {sacct: "Welcome\n" + anotherRun, want: schedulers.FateLost},
+		"its state is one that is not known in our version": {sacct: strings.ReplaceAll(ownWaits, "PENDING", "LATER_ADDED"), want: schedulers.FateUnknown},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tt.since == 0 {
+				tt.since = time.Hour
+			}
+			c := books(t, Result{Stdout: []byte(sdiag(tt.waiting))}, Result{Stdout: []byte(tt.sacct)})
+			got, err := c.Trace(t.Context(), segue.JobID{Number: 12}, "segue:abc/2.1", noon.Add(-tt.since))
+			if err != nil || got.Fate != tt.want {
+				t.Fatalf("fate %d, %v; want fate %d", got.Fate, err, tt.want)
+			}
+			if there := got.Fate == schedulers.FateThere; there && (got.Status.Life != schedulers.Ended || got.Status.User != "ada" || got.Job.Number != 12) {
+				t.Errorf("job %s has run as %+v, want ada's, which has ended", got.Job, got.Status)
+			}
+		})
+	}
+}
+
+// While slurmdbd is down, or nobody says whether it has been told everything, no fate
+// is told.
+func TestNoFateIsToldWhileSlurmdbdIsDown(t *testing.T) {
+	t.Parallel()
+	well := Result{Stdout: []byte(sdiag(0))}
+	for name, answers := range map[string][2]Result{
+		"slurmdbd is down":            {well, {Code: 1, Stderr: []byte("sacct: error: slurm_persist_conn_open_without_init: failed to open persistent connection to host:localhost:6819: Connection refused")}},
+		"sdiag fails":                 {{Code: 1, Stderr: []byte("slurm_get_statistics: Unable to contact slurm controller (connect failure)")}, {}},
+		"sdiag tells of no such size": {{Stdout: []byte("Agent queue size: 0\n")}, {}},
+		"sdiag tells of no number":    {{Stdout: []byte("DBD Agent queue size: many\n")}, {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := books(t, answers[0], answers[1]).Trace(t.Context(), segue.JobID{Number: 12}, "segue:abc/2.1", noon.Add(-time.Hour))
+			if segue.KindOf(err) != segue.Unavailable || got.Fate != schedulers.FateUnknown {
+				t.Errorf("fate %d, error %v; want none, and one of kind unavailable", got.Fate, err)
+			}
+		})
+	}
+}
+
+// That no job carries a token is not believed either while the accounting lags.
+func TestASubmissionIsNotTakenForNeverMadeWhileTheAccountingLags(t *testing.T) {
+	t.Parallel()
+	for waiting, want := range map[int]bool{0: true, 2: false} {
+		c := books(t, Result{Stdout: []byte(sdiag(waiting))}, Result{Stdout: []byte(anotherRun)})
+		found, err := c.Driver().FindByToken(t.Context(), "segue:abc/2.1", noon.Add(-time.Hour))
+		if len(found) > 0 || (err == nil) != want || errors.Is(err, schedulers.ErrForgotten) {
+			t.Errorf("%d messages wait: found %v, error %v; want none, and an error %t", waiting, found, err, !want)
+		}
+	}
+}
