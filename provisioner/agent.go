@@ -29,6 +29,9 @@ type AgentConfig struct {
 	// TakeOver, when not nil, is called at the beginning of every round: it brings
 	// chains into the store that were submitted meanwhile.
 	TakeOver func(ctx context.Context, s *store.Store) error
+	// Shares, when not nil, are kept while a round takes its time, and given back at the
+	// end: what ChainsConfig.Shares has taken.
+	Shares *Shares
 	// Sleep waits for d or until ctx ends; by default the system's.
 	Sleep func(ctx context.Context, d time.Duration) error
 	Log   *slog.Logger // default slog.Default()
@@ -197,6 +200,9 @@ func (a *Agent) keep(ctx context.Context, stop context.CancelFunc) (done func())
 			if _, err := a.store.Renew(ctx, lease, a.cfg.Now(), leaseRounds*a.cfg.Every); segue.KindOf(err) == segue.Conflict {
 				stop()
 			}
+			if a.cfg.Shares != nil {
+				a.cfg.Shares.Keep(ctx)
+			}
 		}
 	})
 	return func() {
@@ -275,7 +281,11 @@ func (a *Agent) release(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
-	if err := a.store.Release(ctx, a.lease); err != nil {
+	err := a.store.Release(ctx, a.lease)
+	if a.cfg.Shares != nil {
+		err = errors.Join(err, a.cfg.Shares.Release(ctx))
+	}
+	if err != nil {
 		a.cfg.Log.Warn("lease is not released", "error", err)
 	}
 }

@@ -38,7 +38,7 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link, status heard) (
 		if now == was {
 			continue
 		}
-		if err := c.store.UpdateLink(ctx, was.State, now); err != nil {
+		if err := c.on(was.Chain).UpdateLink(ctx, was.State, now); err != nil {
 			return nil, err
 		}
 		links[i] = now
@@ -66,7 +66,7 @@ func (c *Chains) settle(ctx context.Context, over segue.ChainState, links []segu
 			return err
 		}
 		if now != was {
-			if err := c.store.UpdateLink(ctx, was.State, now); err != nil {
+			if err := c.on(was.Chain).UpdateLink(ctx, was.State, now); err != nil {
 				return err
 			}
 			was = now
@@ -135,7 +135,7 @@ func (c *Chains) handedOver(ctx context.Context, links []segue.Link, changed seg
 			continue
 		}
 		gap := l.Start.Sub(before.End)
-		err := c.store.RecordOutcome(ctx, store.Outcome{
+		err := c.on(l.Chain).RecordOutcome(ctx, store.Outcome{
 			Chain: l.Chain, Number: l.Number, At: c.cfg.Now(), Interruption: max(0, gap), Overlap: max(0, -gap),
 		})
 		if err != nil {
@@ -163,7 +163,7 @@ func (c *Chains) hear(ctx context.Context, links []segue.Link) error {
 			continue
 		}
 		at := c.cfg.Now()
-		if err := c.store.MarkReady(ctx, l.Token(), at); err != nil {
+		if err := c.on(l.Chain).MarkReady(ctx, l.Token(), at); err != nil {
 			return err
 		}
 		l.Ready = at
@@ -193,7 +193,7 @@ func (c *Chains) recover(ctx context.Context, l *segue.Link) error {
 		return c.lose(ctx, l)
 	}
 	l.State, l.Job, l.Submitted = segue.LinkQueued, job, l.Planned
-	return c.store.UpdateLink(ctx, segue.LinkSubmitting, *l)
+	return c.on(l.Chain).UpdateLink(ctx, segue.LinkSubmitting, *l)
 }
 
 // giveUp has a person look whether a submission made a job, of which Slurm does not
@@ -216,7 +216,7 @@ func (c *Chains) lose(ctx context.Context, l *segue.Link) error {
 	}
 	was := l.State
 	l.State, l.End = segue.LinkLost, c.cfg.Now()
-	return c.store.UpdateLink(ctx, was, *l)
+	return c.on(l.Chain).UpdateLink(ctx, was, *l)
 }
 
 // maxLostAttempts is how many attempts at a link may make no job, or one that is
@@ -234,7 +234,7 @@ func (c *Chains) relent(ctx context.Context, l segue.Link) error {
 
 // pause pauses a chain that goes on.
 func (c *Chains) pause(ctx context.Context, chain, why string) error {
-	err := c.store.SetChainState(ctx, chain, segue.ChainActive, segue.ChainPaused, why)
+	err := c.on(chain).SetChainState(ctx, chain, segue.ChainActive, segue.ChainPaused, why)
 	if segue.KindOf(err) == segue.Conflict {
 		return nil
 	}

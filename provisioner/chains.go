@@ -32,6 +32,9 @@ type ChainsConfig struct {
 	ReadyFile func(chain string, link int) string
 	// User, when not empty, is whose chains are kept going; otherwise everybody's.
 	User string
+	// Shares, when not nil, says under which lease each user's chains are kept going;
+	// those of users whose own agent works are left alone. Otherwise the store's counts.
+	Shares *Shares
 	// Every is the time between two rounds: a link that ends before the next one is
 	// followed now, unless overlap is dearer than a gap. 0 is none to speak of.
 	Every time.Duration
@@ -84,6 +87,8 @@ type Chains struct {
 	// shown is when the scheduler last showed the job of a live link, by the link's
 	// token: as far as this process has seen.
 	shown map[string]segue.Time
+	// under is where changes of a chain go, in this round; nil is the store.
+	under map[string]*store.Store
 }
 
 // NewChains returns the loop over the chains of a store, on a cluster. It alone
@@ -106,7 +111,10 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 		return err
 	}
 	live, owners, err := c.live(ctx, chains)
-	if err != nil || len(chains) == 0 && len(live) == 0 {
+	if err != nil {
+		return err
+	}
+	if chains, live, err = c.share(ctx, chains, live, owners); err != nil || len(chains) == 0 && len(live) == 0 {
 		return err
 	}
 	state, err := c.cluster.State(ctx)
@@ -194,7 +202,7 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	// Before what is heard is recorded: a process that dies in between halts it too.
 	if why := (view{chain: chain, links: links}).halted(status); why != "" {
 		c.cfg.Log.Info("chain is halted", "chain", chain.ID, "why", why)
-		if err := c.store.SetChainState(ctx, chain.ID, chain.State, segue.ChainPaused, why); err != nil {
+		if err := c.on(chain.ID).SetChainState(ctx, chain.ID, chain.State, segue.ChainPaused, why); err != nil {
 			return err
 		}
 		chain.State, chain.Why = segue.ChainPaused, why
@@ -211,7 +219,7 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	v := view{chain: chain, links: links, now: c.cfg.Now(), exists: c.cfg.Exists}
 	if next, why := v.verdict(); next != chain.State {
 		c.cfg.Log.Info("chain has changed", "chain", chain.ID, "state", next.String(), "why", why)
-		return c.store.SetChainState(ctx, chain.ID, chain.State, next, why)
+		return c.on(chain.ID).SetChainState(ctx, chain.ID, chain.State, next, why)
 	}
 	if job, ok := v.obsolete(); ok {
 		c.cfg.Log.Info("predecessor is stopped: its successor is ready", "chain", chain.ID, "job", job.String())
@@ -234,7 +242,7 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 		}
 		c.next[chain.ID] = max(v.now+1, next)
 		number, attempt := v.next()
-		return c.store.RecordDecision(ctx, store.Recorded{Chain: chain.ID, Number: number, Attempt: attempt, Decision: decision})
+		return c.on(chain.ID).RecordDecision(ctx, store.Recorded{Chain: chain.ID, Number: number, Attempt: attempt, Decision: decision})
 	}
 	// 4. and 5. Record and act: in this order, so that a submission that nobody
 	// remembers cannot be.
@@ -303,7 +311,7 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 	if err != nil {
 		return err
 	}
-	link, err := c.store.NextLink(ctx, v.latest(), decision)
+	link, err := c.on(v.chain.ID).NextLink(ctx, v.latest(), decision)
 	if err != nil {
 		return err
 	}
@@ -321,7 +329,7 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 	was := link.State
 	link.State, link.Job, link.Submitted = segue.LinkQueued, got.Job, c.cfg.Now()
 	c.cfg.Log.Info("link is submitted", "chain", whole.ID, "link", link.Number, "job", got.Job.String(), "reason", decision.Reason)
-	return c.store.UpdateLink(ctx, was, link)
+	return c.on(link.Chain).UpdateLink(ctx, was, link)
 }
 
 // throttle refuses a submission beyond what an hour may see.

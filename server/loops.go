@@ -28,6 +28,7 @@ const stalled = 5 * time.Minute
 // loops keep the chains going while this server leads.
 type loops struct {
 	agent   *provisioner.Agent
+	shares  *provisioner.Shares // of a server of root, which keeps everybody's chains going
 	every   time.Duration
 	log     *slog.Logger
 	watched *watched
@@ -46,19 +47,20 @@ func newLoops(s *store.Store, cluster *schedulers.Cluster, decider provisioner.D
 		rounds: prometheus.NewCounter(prometheus.CounterOpts{Name: "segue_rounds_total", Help: "Rounds that this server made as the leader."}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "segue_incomplete_rounds_total", Help: "Rounds in which something went wrong."}),
 	}
-	user, lease := cfg.User, "agent of "+cfg.User
+	user, lease := cfg.User, provisioner.LeaseOf(cfg.User)
 	if cfg.Root {
 		user, lease = "", "server"
+		l.shares = provisioner.NewShares(provisioner.SharesConfig{Store: s, Now: cfg.Now, Holder: cfg.Holder, Span: leaseRounds * cfg.Every})
 	}
 	chains := func(under *store.Store) (*provisioner.Chains, error) {
 		return provisioner.NewChains(under, cluster, provisioner.ChainsConfig{
 			Now: cfg.Now, Decider: decider, Exists: cfg.Exists, ReadyFile: cfg.ReadyFile, User: user,
-			Every: cfg.Every, DecideEvery: max(cfg.Every, time.Minute), Log: cfg.Log,
+			Shares: l.shares, Every: cfg.Every, DecideEvery: max(cfg.Every, time.Minute), Log: cfg.Log,
 		})
 	}
 	var err error
 	l.agent, err = provisioner.NewAgent(s, cluster, chains, provisioner.AgentConfig{
-		Now: cfg.Now, Holder: cfg.Holder, Lease: lease, Every: cfg.Every, Collect: cfg.Collect, Account: cfg.Account, Log: cfg.Log,
+		Now: cfg.Now, Holder: cfg.Holder, Lease: lease, Every: cfg.Every, Collect: cfg.Collect, Account: cfg.Account, Shares: l.shares, Log: cfg.Log,
 		TakeOver: func(ctx context.Context, under *store.Store) error {
 			l.begin(cfg.Now())
 			l.rounds.Inc()

@@ -32,7 +32,7 @@ func (f *adviseFlags) trained() (*provisioner.Trained, error) {
 	}
 	by, err := server.OpenModel(f.model)
 	if err != nil {
-		return nil, fmt.Errorf("--model %s: %w", f.model, err)
+		return nil, err
 	}
 	if _, err := by.Model.Policy(f.policy); err != nil {
 		return nil, fmt.Errorf("--policy: %w", err)

@@ -95,7 +95,7 @@ func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Age
 	if err != nil {
 		return nil, err
 	}
-	by, err := f.trained()
+	by, err := server.OpenModel(f.model)
 	if err != nil {
 		return nil, err
 	}
@@ -110,21 +110,9 @@ func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Age
 		})
 	}
 	return provisioner.NewAgent(s, cluster, chains, provisioner.AgentConfig{
-		Now: now, Holder: holder(), Lease: "agent of " + userName(),
+		Now: now, Holder: holder(), Lease: provisioner.LeaseOf(userName()),
 		Every: f.every, Collect: min(5*f.every, 5*time.Minute), TakeOver: takeOver, Log: log,
 	})
-}
-
-// trained reads the model that was asked for, nil when none was.
-func (f *agentFlags) trained() (*provisioner.Trained, error) {
-	if f.model == "" {
-		return nil, nil
-	}
-	by, err := server.OpenModel(f.model)
-	if err != nil {
-		return nil, fmt.Errorf("--model %s: %w", f.model, err)
-	}
-	return by, nil
 }
 
 // exists is false too where the file system does not say: that says nothing

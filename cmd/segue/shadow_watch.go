@@ -14,6 +14,7 @@ import (
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/provisioner/shadow/watch"
 	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/server"
 	"github.com/segue-project/segue/store"
 )
 
@@ -111,7 +112,7 @@ func (f *watchFlags) watch(cmd *cobra.Command, s *store.Store, out io.Writer, pr
 	if err != nil {
 		return nil, err
 	}
-	by, err := (&agentFlags{model: f.model}).trained()
+	by, err := server.OpenModel(f.model)
 	if err != nil {
 		return nil, err
 	}
