@@ -90,13 +90,13 @@ type Cluster struct {
 
 	mu    sync.Mutex
 	state *State // the last one that was seen whole
-	// missed counts for a job how many answers in a row did not know it.
+	// missed counts for a job how many looks in a row lacked it.
 	missed map[segue.JobID]missing
 }
 
 type missing struct {
 	times int
-	last  segue.Time
+	last  segue.Time // of the look that counted
 }
 
 // New returns the cluster of a driver.
@@ -235,13 +235,13 @@ func (c *Cluster) Status(ctx context.Context, jobs []segue.JobID) (map[segue.Job
 	}
 	c.seen(jobs, lacking...)
 	for _, id := range lacking {
-		out[id] = c.absent(id, accounted)
+		out[id] = c.absent(id, accounted, state.At)
 	}
 	return out, nil
 }
 
-// absent returns the status of a job that the scheduler does not show.
-func (c *Cluster) absent(id segue.JobID, accounted map[segue.JobID]Status) Status {
+// absent returns the status of a job that the scheduler did not show at an instant.
+func (c *Cluster) absent(id segue.JobID, accounted map[segue.JobID]Status, at segue.Time) Status {
 	s, ok := accounted[id]
 	if ok && s.Life == Ended {
 		return s
@@ -250,7 +250,7 @@ func (c *Cluster) absent(id segue.JobID, accounted map[segue.JobID]Status) Statu
 		s = unknown()
 	}
 	now := c.cfg.Now()
-	confirmed := c.miss(id, now) >= c.cfg.Confirmations
+	confirmed := c.miss(id, at) >= c.cfg.Confirmations
 	mayRun := s.State == segue.Running && (!s.End.Known() || s.End > now)
 	s.Life = Unknown
 	if confirmed && !mayRun {
@@ -270,14 +270,15 @@ func (c *Cluster) seen(jobs []segue.JobID, lacking ...segue.JobID) {
 	}
 }
 
-// miss notes that an answer lacked a job, and returns how many in a row have;
-// answers that follow too soon upon each other count once.
-func (c *Cluster) miss(id segue.JobID, now segue.Time) int {
+// miss notes that the scheduler, looked at at an instant, lacked a job, and returns
+// how many looks in a row have. Looks that follow too soon upon each other count
+// once, and so does one that serves many who ask.
+func (c *Cluster) miss(id segue.JobID, at segue.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.missed[id]
-	if m.times == 0 || now.Sub(m.last) >= c.cfg.Pause {
-		m = missing{m.times + 1, now}
+	if m.times == 0 || at != m.last && at.Sub(m.last).Abs() >= c.cfg.Pause {
+		m = missing{m.times + 1, at}
 		c.missed[id] = m
 	}
 	return m.times

@@ -220,6 +220,23 @@ func TestAJobIsGoneOnlyAfterSeveralAnswersLackIt(t *testing.T) {
 	}
 }
 
+// However often it is asked about, one look at the queue is one.
+func TestALookAtTheQueueThatServesManyCountsOnce(t *testing.T) {
+	t.Parallel()
+	_, d := newCluster(t)
+	now := noon
+	c, err := schedulers.New(d, schedulers.Config{Now: func() segue.Time { return now }, Fresh: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 { // within one minute
+		if s := status(t, c, segue.JobID{Number: 77}); s.Life != schedulers.Unknown || d.states != 1 {
+			t.Errorf("%s after noon, after %d looks, it is %s; want unknown after one", now.Sub(noon), d.states, s.Life)
+		}
+		now = now.Add(11 * time.Second)
+	}
+}
+
 func TestTheAccountingKnowsHowAJobEnded(t *testing.T) {
 	t.Parallel()
 	c, d := newCluster(t)
