@@ -351,6 +351,7 @@ func (r *rig) judge(chains []string) {
 	}
 	byName := map[string][]stint{}
 	links := map[string]map[int]int{} // by chain and number, how many jobs
+	waiting := map[string]int{}
 	for line := range strings.Lines(string(out)) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 		if len(f) != 6 || f[0] == "load" {
@@ -365,8 +366,10 @@ func (r *rig) judge(chains []string) {
 			if links[chain] == nil {
 				links[chain] = map[int]int{}
 			}
-			if start > 0 || f[4] != "PENDING" { // else one that slurmctld has lost, which waits for ever by its record
+			if start > 0 || f[4] != "PENDING" {
 				links[chain][number]++
+			} else { // one that slurmctld has lost, which waits for ever by its record, or one too many
+				waiting[chain]++
 			}
 		}
 	}
@@ -379,7 +382,12 @@ func (r *rig) judge(chains []string) {
 		for _, l := range r.linksOf(chain) {
 			if l.State == segue.LinkLost.String() {
 				r.t.Logf("chain %s: attempt %d at link %d was lost with job %q, and tried again", chain, l.Attempt, l.Number, l.Job)
+				waiting[chain]--
 			}
+		}
+		if waiting[chain] > 0 {
+			r.t.Errorf("%d jobs of chain %s wait by their records, and nobody knows of them", waiting[chain], chain)
+			r.explain(chain, string(out))
 		}
 		if len(links[chain]) != r.how.links {
 			r.t.Errorf("chain %s had %d links, want %d", chain, len(links[chain]), r.how.links)
