@@ -92,6 +92,9 @@ type Cluster struct {
 	state *State // the last one that was seen whole
 	// missed counts for a job how many looks in a row lacked it.
 	missed map[segue.JobID]missing
+
+	tracing sync.Mutex // of look, held while it is had
+	look    *look      // the last one, nil before
 }
 
 type missing struct {

@@ -28,6 +28,24 @@ type Ledger struct {
 	// Records are of all users, in any order: several of a job that was requeued, and
 	// of a number that the scheduler gave to several jobs.
 	Records []Record
+
+	byToken map[string][]int      // records that carry it
+	mute    map[segue.JobID][]int // records of a number that are mute
+}
+
+// index has fate find records by their tokens and numbers.
+func (l *Ledger) index() {
+	l.byToken, l.mute = map[string][]int{}, map[segue.JobID][]int{}
+	for i, r := range l.Records {
+		for j, token := range r.Tokens {
+			if !slices.Contains(r.Tokens[:j], token) {
+				l.byToken[token] = append(l.byToken[token], i)
+			}
+		}
+		if r.Mute {
+			l.mute[r.ID] = append(l.mute[r.ID], i)
+		}
+	}
 }
 
 // Record is what is on record of one run of a job.
@@ -54,11 +72,11 @@ func (l *Ledger) fate(id segue.JobID, token string, since segue.Time) Traced {
 	default:
 		fate = FateOpen
 	}
-	for _, r := range l.Records {
-		switch {
-		case slices.Contains(r.Tokens, token):
-			own = append(own, r)
-		case r.Mute && r.ID == id && r.Submit.Sub(since).Abs() <= Skew && r.HasRun() && fate == FateLost:
+	for _, i := range l.byToken[token] {
+		own = append(own, l.Records[i])
+	}
+	for _, i := range l.mute[id] {
+		if r := l.Records[i]; r.HasRun() && r.Submit.Sub(since).Abs() <= Skew && fate == FateLost {
 			fate = FateOpen // it may be its own record
 		}
 	}

@@ -41,21 +41,60 @@ func (c *Cluster) Trace(ctx context.Context, id segue.JobID, token string, since
 	if !ok {
 		return c.traceAlone(ctx, id, token, since)
 	}
-	c.forget()
+	look, err := c.lookFor(ctx, books, since)
+	if err != nil {
+		return Traced{}, fmt.Errorf("trace %s: %w", token, err)
+	}
+	if job, ok := look.shown[token]; ok {
+		return Traced{Fate: FateThere, Job: job, Status: unknown()}, nil
+	}
+	return look.ledger.fate(id, token, since), nil
+}
+
+// look is what the scheduler shows and has on record, at one instant. It serves all
+// whose jobs are traced then: a thousand ask no more often than one.
+type look struct {
+	at     segue.Time // when it was had
+	since  segue.Time // from when on the ledger was asked for
+	shown  map[string]segue.JobID
+	ledger Ledger
+	err    error
+}
+
+// lookFor returns a look, at most Config.Fresh old, whose ledger reaches back to the
+// instant since. One that does not is asked for anew, twice as far back as is
+// needed, so that a few questions do for links of all ages. A failure serves too:
+// where nobody answers, not everybody waits for that.
+func (c *Cluster) lookFor(ctx context.Context, books Bookkeeper, since segue.Time) (*look, error) {
+	c.tracing.Lock()
+	defer c.tracing.Unlock()
+	now := c.cfg.Now()
+	from := since
+	if l := c.look; l != nil && now.Sub(l.at).Abs() < c.cfg.Fresh {
+		if l.err != nil || l.since <= since {
+			return l, l.err
+		}
+		from = since.Add(min(0, since.Sub(now)))
+	}
+	l := &look{since: from, shown: map[string]segue.JobID{}}
 	state, err := c.State(ctx)
-	if err != nil {
-		return Traced{}, fmt.Errorf("trace %s: %w", token, err)
+	if err == nil {
+		for i := range state.Jobs {
+			if token, _, _, _, ok := segue.FindToken(state.Jobs[i].Comment); ok {
+				l.shown[token] = state.Jobs[i].ID
+			}
+		}
+		ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+		defer cancel()
+		l.ledger, err = books.Ledger(ctx, from)
+		l.ledger.index()
 	}
-	if shown := state.Carrying(token); len(shown) > 0 {
-		return Traced{Fate: FateThere, Job: shown[0], Status: unknown()}, nil
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // who asks has gone: that is nobody else's failure
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
-	ledger, err := books.Ledger(ctx, since)
-	if err != nil {
-		return Traced{}, fmt.Errorf("trace %s: %w", token, err)
-	}
-	return ledger.fate(id, token, since), nil
+	l.at, l.err = c.cfg.Now(), err
+	c.look = l
+	return l, err
 }
 
 // traceAlone asks a driver that is no Bookkeeper.

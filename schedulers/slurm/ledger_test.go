@@ -23,10 +23,19 @@ func sdiag(waiting int) string {
 // answer as told.
 func books(t *testing.T, sdiag, sacct Result) *schedulers.Cluster {
 	t.Helper()
+	c, _ := counted(t, sdiag, sacct)
+	return c
+}
+
+// counted returns such a Slurm, and how often each of its commands is run.
+func counted(t *testing.T, sdiag, sacct Result) (*schedulers.Cluster, map[string]int) {
+	t.Helper()
+	ran := map[string]int{}
 	d := New(Config{
 		Env: []string{}, Now: func() segue.Time { return noon },
 		Run: func(_ context.Context, c Command) (Result, error) {
 			line := strings.Join(c.Argv, " ")
+			ran[c.Argv[0]]++
 			switch {
 			case line == "scontrol show config":
 				return Result{Stdout: []byte("SLURM_VERSION = 22.05.8\nAccountingStorageType = accounting_storage/slurmdbd\nMinJobAge = 300 sec\n")}, nil
@@ -48,7 +57,7 @@ func books(t *testing.T, sdiag, sacct Result) *schedulers.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return c, ran
 }
 
 // Records of job 12 as sacct prints them, which was submitted an hour before noon.
@@ -135,5 +144,39 @@ func TestASubmissionIsNotTakenForNeverMadeWhileTheAccountingLags(t *testing.T) {
 		if len(found) > 0 || (err == nil) != want || errors.Is(err, schedulers.ErrForgotten) {
 			t.Errorf("%d messages wait: found %v, error %v; want none, and an error %t", waiting, found, err, !want)
 		}
+	}
+}
+
+// A thousand links whose jobs are gone cost as much as one: of the commands, sacct is
+// asked for its fields once, and for records again where a link is much older than
+// those before it. It is the same while slurmdbd is down.
+func TestAThousandJobsThatAreGoneCostOneLook(t *testing.T) {
+	t.Parallel()
+	down := Result{Code: 1, Stderr: []byte("sacct: error: Connection refused")}
+	for name, tt := range map[string]struct {
+		sacct Result
+		older time.Duration // each link than the one before it
+		most  int           // runs of sacct
+	}{
+		"of one age":                 {sacct: Result{Stdout: []byte(ownRun)}, most: 2},
+		"of all ages":                {sacct: Result{Stdout: []byte(ownRun)}, older: time.Minute, most: 7},
+		"of which nobody tells":      {sacct: down, most: 2},
+		"of all ages, and no answer": {sacct: down, older: time.Minute, most: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, ran := counted(t, Result{Stdout: []byte(sdiag(0))}, tt.sacct)
+			since := noon.Add(-time.Hour)
+			for i := range int64(1000) {
+				_, err := c.Trace(t.Context(), segue.JobID{Number: 1000 + i}, fmt.Sprintf("segue:c%d/2.1", i), since)
+				if (err != nil) != (tt.sacct.Code != 0) {
+					t.Fatal(err)
+				}
+				since = since.Add(-tt.older)
+			}
+			if ran["squeue"] != 1 || ran["sacct"] > tt.most || ran["sdiag"] > tt.most-1 {
+				t.Errorf("the commands ran %v, want squeue once and sacct at most %d times", ran, tt.most)
+			}
+		})
 	}
 }
