@@ -18,25 +18,25 @@ func (c *Chains) share(
 	}
 	c.under = map[string]*store.Store{}
 	stores := map[string]*store.Store{} // by user; nil for those whose agent works
-	mine := func(chain segue.Chain) (bool, error) {
+	take := func(chain segue.Chain) error {
 		under, asked := stores[chain.User]
 		if !asked {
 			var err error
 			if under, err = c.cfg.Shares.Of(ctx, chain.User); err != nil && segue.KindOf(err) != segue.Conflict {
-				return false, err
+				return err
 			}
 			stores[chain.User] = under
 		}
 		c.under[chain.ID] = under
-		return under != nil, nil
+		return nil
 	}
 	for _, chain := range chains {
-		if _, err := mine(chain); err != nil {
+		if err := take(chain); err != nil {
 			return nil, nil, err
 		}
 	}
 	for _, l := range live {
-		if _, err := mine(owners[l.Chain]); err != nil {
+		if err := take(owners[l.Chain]); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -238,7 +238,7 @@ func saidNext(t *testing.T, lines *bufio.Reader) logLine {
 
 // Where Slurm's commands are not all there, there is no Slurm, and the server knows
 // why; where one is asked for, it does not start.
-func TestASlurmWithoutItsCommandsIsNone(t *testing.T) {
+func TestASlurmWithoutItsCommandsIsNone(t *testing.T) { //nolint:paralleltest // PATH is the process's
 	for name, tt := range map[string]struct {
 		commands []string
 		want     string

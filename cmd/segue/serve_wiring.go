@@ -111,26 +111,33 @@ func sessionKey(secret, path string) ([]byte, error) {
 	return key[:], nil
 }
 
+// commandsOf finds Slurm's commands: sbatch is program. missing says in words what is
+// not there, and absent why.
+func commandsOf(c config.Cluster) (program, missing string, absent error) {
+	program = c.Sbatch
+	if program == "" {
+		if program, absent = passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH")); absent != nil {
+			return "", "no sbatch on PATH", absent
+		}
+	}
+	if _, absent = exec.LookPath("squeue"); absent != nil {
+		return "", "no squeue on PATH", absent
+	}
+	return program, "", nil
+}
+
 // driverOf returns the Slurm of a configuration, nil where there is none; missing says
 // why there is none where one was looked for.
 func driverOf(c config.Cluster) (driver schedulers.Driver, missing string, err error) {
 	if c.Scheduler == "none" {
 		return nil, "", nil
 	}
-	program := c.Sbatch
-	if program == "" {
-		program, err = passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH"))
-	}
-	if err == nil {
-		_, err = exec.LookPath("squeue")
-	}
+	program, missing, absent := commandsOf(c)
 	switch {
-	case err != nil && c.Scheduler == "slurm":
-		return nil, "", segue.Errorf(segue.Unavailable, "cluster.scheduler is slurm: %w", err)
-	case err != nil && program == "":
-		return nil, "no sbatch on PATH", nil
-	case err != nil:
-		return nil, "no squeue on PATH", nil
+	case missing != "" && c.Scheduler == "slurm":
+		return nil, "", segue.Errorf(segue.Unavailable, "cluster.scheduler is slurm: %w", absent)
+	case missing != "":
+		return nil, missing, nil
 	}
 	env := os.Environ()
 	for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
