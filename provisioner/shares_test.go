@@ -10,15 +10,17 @@ import (
 	"github.com/segue-project/segue/store"
 )
 
+const round = 5 * time.Minute
+
 // drivers are a server that keeps everybody's chains going and ada's own agent, on
 // one store.
 func drivers(w *world) (server, agent *provisioner.Agent) {
 	w.t.Helper()
-	shares := provisioner.NewShares(provisioner.SharesConfig{Store: w.store, Now: w.driver.Now, Holder: "server", Span: 3 * time.Minute})
+	shares := provisioner.NewShares(provisioner.SharesConfig{Store: w.store, Now: w.driver.Now, Holder: "server", Span: 3 * round})
 	still := func(ctx context.Context, _ time.Duration) error { <-ctx.Done(); return ctx.Err() }
 	agentOf := func(lease, user string, shares *provisioner.Shares) *provisioner.Agent {
 		a, err := provisioner.NewAgent(w.store, w.cluster, w.loopOf(user, shares), provisioner.AgentConfig{
-			Now: w.driver.Now, Holder: lease + " process", Lease: lease, Every: time.Minute, Shares: shares, Sleep: still,
+			Now: w.driver.Now, Holder: lease + " process", Lease: lease, Every: round, Shares: shares, Sleep: still,
 		})
 		if err != nil {
 			w.t.Fatal(err)
@@ -57,7 +59,7 @@ func TestAServerLeavesAloneTheChainsOfAUserWhoseAgentWorks(t *testing.T) {
 	}
 	pass := func(d time.Duration, working ...*provisioner.Agent) {
 		for end := w.driver.Now().Add(d); w.driver.Now() < end; {
-			w.driver.Advance(w.driver.Now().Add(time.Minute))
+			w.driver.Advance(w.driver.Now().Add(round))
 			for _, a := range working {
 				if err := a.RunOnce(t.Context()); err != nil {
 					t.Fatal(err)
@@ -65,13 +67,13 @@ func TestAServerLeavesAloneTheChainsOfAUserWhoseAgentWorks(t *testing.T) {
 			}
 		}
 	}
-	pass(time.Minute, agent, server)
+	pass(round, agent, server)
 	if got := holder(); got != "agent of ada process" {
 		t.Errorf("%s keeps ada's chain going, want her agent, which came first", got)
 	}
 	pass(12*hour, agent, server)
 	w.wantLinks("1.1 ended", "2.1 running")
-	pass(4*time.Minute, server) // the agent is killed
+	pass(4*round, server) // the agent is killed
 	if got := holder(); got != "server" {
 		t.Errorf("%s keeps ada's chain going, want the server", got)
 	}
@@ -84,7 +86,7 @@ func TestAServerLeavesAloneTheChainsOfAUserWhoseAgentWorks(t *testing.T) {
 	if c := w.chain(); c.State != segue.ChainDone || len(w.links()) != 4 {
 		t.Errorf("after %d links the chain is %s: %s", len(w.links()), c.State, c.Why)
 	}
-	pass(time.Minute, server)
+	pass(round, server)
 	if got := holder(); got != "nobody" && got != "agent of ada process" {
 		t.Errorf("%s keeps the chains of ada going, who has none any more", got)
 	}
