@@ -152,9 +152,14 @@ func (w *writers) judge() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	states := map[string]segue.ChainState{}
 	for _, c := range chains {
-		if want := map[bool]segue.ChainState{true: segue.ChainPaused, false: segue.ChainActive}[w.paused[c.ID]]; strings.HasPrefix(c.ID, "b") && len(c.ID) == 6 && c.State != want {
-			w.t.Errorf("chain %s is %s, want %s", c.ID, c.State, want)
+		states[c.ID] = c.State
+	}
+	for i := range mostPauses {
+		id := bystanderID(i)
+		if want := map[bool]segue.ChainState{true: segue.ChainPaused, false: segue.ChainActive}[w.paused[id]]; states[id] != want {
+			w.t.Errorf("chain %s is %s, want %s", id, states[id], want)
 		}
 	}
 	w.judgeOnce()
