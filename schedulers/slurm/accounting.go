@@ -135,13 +135,21 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 		return nil, err
 	}
 	var found []segue.JobID
+	from := ledger.From
 	for _, r := range ledger.Records {
+		if r.Mute { // it may be the one: only what slurmctld remembers can be relied on
+			age, err := d.remembers()
+			if err != nil {
+				return nil, err
+			}
+			from = max(from, d.cfg.Now().Add(-age))
+		}
 		if slices.Contains(r.Tokens, token) && !slices.Contains(found, r.ID) {
 			found = append(found, r.ID)
 		}
 	}
 	switch {
-	case len(found) > 0, since >= ledger.From:
+	case len(found) > 0, since >= from:
 		return found, nil
 	case ledger.Missing > 0:
 		return nil, segue.Errorf(segue.Unavailable, "the accounting lacks %d records: whether %s is one cannot be told", ledger.Missing, token)

@@ -180,3 +180,22 @@ func TestAThousandJobsThatAreGoneCostOneLook(t *testing.T) {
 		})
 	}
 }
+
+// A record in which no token could be kept may be that of the submission which is
+// looked for: that there is none is not said while there are such.
+func TestRecordsWithoutTokensLeaveOpenWhetherASubmissionMadeAJob(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		records string
+		open    bool
+	}{
+		"of another job, with its command line": {anotherRun, false},
+		"of one that says nothing":              {muteRun, true},
+	} {
+		c := books(t, Result{Stdout: []byte(sdiag(0))}, Result{Stdout: []byte(tt.records)})
+		found, err := c.Driver().FindByToken(t.Context(), "segue:abc/2.1", noon.Add(-time.Hour))
+		if len(found) > 0 || errors.Is(err, schedulers.ErrForgotten) != tt.open || (err != nil) != tt.open {
+			t.Errorf("%s: found %v, %v; want that it is open: %t", name, found, err, tt.open)
+		}
+	}
+}
