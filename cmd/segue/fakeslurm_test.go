@@ -62,6 +62,21 @@ func newFakeSlurm(t testing.TB, life time.Duration) fakeSlurm {
 	return f
 }
 
+// accounting gives it one: sacct tells what is in the file that comes back, and fails
+// while there is none.
+func (f fakeSlurm) accounting(t testing.TB) (file string) {
+	t.Helper()
+	file = filepath.Join(f.dir, "accounting")
+	config, err := os.ReadFile(filepath.Join(f.bin(), "scontrol"))
+	config = []byte(strings.Replace(string(config), "accounting_storage/none", "accounting_storage/slurmdbd", 1))
+	err = errors.Join(err, os.WriteFile(filepath.Join(f.bin(), "scontrol"), config, 0o755))
+	sacct := "#!/bin/sh\ncase $* in --helpformat) echo JobID User Submit Start End Timelimit NNodes State ;; *) cat " + file + " ;; esac\n"
+	if err = errors.Join(err, os.WriteFile(filepath.Join(f.bin(), "sacct"), []byte(sacct), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func (f fakeSlurm) bin() string  { return filepath.Join(f.dir, "bin") }
 func (f fakeSlurm) jobs() string { return filepath.Join(f.dir, "jobs") }
 
