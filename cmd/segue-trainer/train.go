@@ -69,7 +69,7 @@ on from there, and makes the same model. Its report.html tells how it came about
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "folder of the model, which must not exist (required)")
 	flags.StringVar(&f.parent, "parent", "", "folder of the model to compare with (default the champion of the folder that --out is in)")
-	flags.StringSliceVar(&f.policies, "policies", learning.DefaultPolicies(), "which to train: "+strings.Join(learning.Policies(), ", "))
+	flags.StringSliceVar(&f.policies, "policies", learning.DefaultPolicies(), "which to train: "+strings.Join(learning.Policies(), ", ")+"; published-* are the method to beat")
 	flags.StringVar(&f.forecast, "forecast", string(waits.Thresholds), "kind of the forecast of waits: thresholds, aft, quantiles or forest")
 	flags.IntVar(&f.steps, "steps", 0, "most steps of training of a policy; 0 is 4000")
 	flags.Uint64Var(&f.seed, "seed", 1, "decides all that is random in a training")
