@@ -2,6 +2,7 @@ package segue
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -83,6 +84,15 @@ type Terms struct {
 	// StopPredecessor cancels a link as soon as its successor says that it is
 	// ready.
 	StopPredecessor bool
+	// ReadyDir is the folder of ReadyFile, which segue sbatch chooses: it is the
+	// user's own, whoever keeps the chain going.
+	ReadyDir string
+}
+
+// ReadyFile is the file in a folder for such files by which a link says that it is of
+// use.
+func ReadyFile(dir, chain string, link int) string {
+	return filepath.Join(dir, fmt.Sprintf("%s.%d", chain, link))
 }
 
 // Defaults of Terms.

@@ -18,7 +18,7 @@ func (w *world) agent(holder string) *provisioner.Agent {
 	w.t.Helper()
 	a, err := provisioner.NewAgent(w.store, w.cluster, func(s *store.Store) (*provisioner.Chains, error) {
 		return provisioner.NewChains(s, w.cluster, provisioner.ChainsConfig{
-			Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string) bool { return false },
+			Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string, string) bool { return false },
 		})
 	}, provisioner.AgentConfig{Now: w.driver.Now, Holder: holder})
 	if err != nil {

@@ -45,7 +45,7 @@ func month(b *testing.B, n int) {
 	}
 	defer func() { _ = s.Close() }()
 	chains, err := provisioner.NewChains(s, cluster, provisioner.ChainsConfig{
-		Now: driver.Now, Decider: constantLead(hour), Exists: func(string) bool { return false }, MaxSubmissions: 10 * n,
+		Now: driver.Now, Decider: constantLead(hour), Exists: func(string, string) bool { return false }, MaxSubmissions: 10 * n,
 		DecideEvery: 30 * time.Minute, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

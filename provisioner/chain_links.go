@@ -1,6 +1,7 @@
 package provisioner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 
 // follow brings the links up to date with what the scheduler says of their jobs,
 // and returns them as they are now. What is unknown stays as it was.
-func (c *Chains) follow(ctx context.Context, links []segue.Link, status heard) ([]segue.Link, error) {
+func (c *Chains) follow(ctx context.Context, chain segue.Chain, links []segue.Link, status heard) ([]segue.Link, error) {
 	for i := range links {
 		if links[i].State != segue.LinkSubmitting {
 			continue
@@ -46,7 +47,7 @@ func (c *Chains) follow(ctx context.Context, links []segue.Link, status heard) (
 			return nil, err
 		}
 	}
-	return links, c.hear(ctx, links)
+	return links, c.hear(ctx, chain, links)
 }
 
 // settle records what is heard of the live links of a chain that is over. One that
@@ -93,8 +94,21 @@ func mishap(s schedulers.Status) bool {
 }
 
 // isReady reports whether a link says that it is of use, and nobody heard it yet.
-func (c *Chains) isReady(l segue.Link) bool {
-	return c.cfg.ReadyFile != nil && l.State == segue.LinkRunning && !l.Ready.Known() && c.cfg.Exists(c.cfg.ReadyFile(l.Chain, l.Number))
+func (c *Chains) isReady(chain segue.Chain, l segue.Link) bool {
+	if l.State != segue.LinkRunning || l.Ready.Known() {
+		return false
+	}
+	file := c.readyFile(chain, l)
+	return file != "" && c.cfg.Exists(chain.User, file)
+}
+
+// readyFile returns the file by which a link says that it is of use, empty for none.
+func (c *Chains) readyFile(chain segue.Chain, l segue.Link) string {
+	dir := cmp.Or(chain.Terms.ReadyDir, c.cfg.ReadyDir)
+	if dir == "" {
+		return ""
+	}
+	return segue.ReadyFile(dir, l.Chain, l.Number)
 }
 
 // jobsOf returns the jobs of the links that the scheduler has.
@@ -156,10 +170,10 @@ func predecessor(links []segue.Link) (segue.Link, bool) {
 }
 
 // hear notes which running links say that they are of use.
-func (c *Chains) hear(ctx context.Context, links []segue.Link) error {
+func (c *Chains) hear(ctx context.Context, chain segue.Chain, links []segue.Link) error {
 	for i := range links {
 		l := &links[i]
-		if !c.isReady(*l) {
+		if !c.isReady(chain, *l) {
 			continue
 		}
 		at := c.cfg.Now()

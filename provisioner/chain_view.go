@@ -15,7 +15,7 @@ type view struct {
 	chain  segue.Chain
 	links  []segue.Link // by number and attempt
 	now    segue.Time
-	exists func(path string) bool
+	exists func(user, path string) bool
 }
 
 // latest returns the last attempt at the last link.
@@ -59,7 +59,7 @@ func (v view) running() *segue.Link {
 // verdict returns the state in which the chain is now, and why.
 func (v view) verdict() (segue.ChainState, string) {
 	terms := v.chain.Terms.WithDefaults()
-	if terms.DoneFile != "" && v.exists(terms.DoneFile) {
+	if terms.DoneFile != "" && v.exists(v.chain.User, terms.DoneFile) {
 		return segue.ChainDone, fmt.Sprintf("The file %s exists.", terms.DoneFile)
 	}
 	last, ok := v.lastEnded()

@@ -25,11 +25,12 @@ type Decider interface {
 type ChainsConfig struct {
 	Now     func() segue.Time
 	Decider Decider
-	// Exists reports whether a file exists: the ones by which a link says that the
+	// Exists reports whether a user sees a file: one by which a link says that the
 	// work is done, or that it is ready.
-	Exists func(path string) bool
-	// ReadyFile returns the file that a link makes when it is of use; nil for none.
-	ReadyFile func(chain string, link int) string
+	Exists func(user, path string) bool
+	// ReadyDir is the folder of the files by which links say that they are of use, of
+	// chains that name none (Terms.ReadyDir); without either there are none.
+	ReadyDir string
 	// User, when not empty, is whose chains are kept going; otherwise everybody's.
 	User string
 	// Shares, when not nil, says under which lease each user's chains are kept going;
@@ -42,7 +43,7 @@ type ChainsConfig struct {
 	// a link runs; default 5 minutes.
 	DecideEvery time.Duration
 	// MaxSubmissions bounds how many links are submitted in an hour, over all
-	// chains, so that no mistake floods the scheduler; default 60.
+	// chains of a user, so that no mistake floods the scheduler; default 60.
 	MaxSubmissions int
 	Log            *slog.Logger // default slog.Default()
 }
@@ -79,8 +80,8 @@ type Chains struct {
 	cfg     ChainsConfig
 	store   *store.Store
 	cluster *schedulers.Cluster
-	// recent are the instants of the submissions of the last hour.
-	recent []segue.Time
+	// recent are the instants of the submissions of the last hour, by user.
+	recent map[string][]segue.Time
 	// next is when to decide again about a chain, unless something happens to it
 	// before.
 	next map[string]segue.Time
@@ -98,7 +99,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Chains{cfg: cfg, store: s, cluster: cluster, next: map[string]segue.Time{}, shown: map[string]segue.Time{}}, nil
+	return &Chains{cfg: cfg, store: s, cluster: cluster, recent: map[string][]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{}}, nil
 }
 
 // RunOnce goes once through all chains. What goes wrong with one does not keep
@@ -184,11 +185,11 @@ func (c *Chains) due(chain segue.Chain, live []segue.Link, status heard) bool {
 	if at, ok := c.next[chain.ID]; !ok || now >= at || len(live) == 0 {
 		return true
 	}
-	if file := chain.Terms.DoneFile; file != "" && c.cfg.Exists(file) {
+	if file := chain.Terms.DoneFile; file != "" && c.cfg.Exists(chain.User, file) {
 		return true
 	}
 	return slices.ContainsFunc(live, func(l segue.Link) bool {
-		return l.State.Final() || l.State == segue.LinkSubmitting || updated(l, status.of(l), now) != l || mishap(status.of(l)) || c.isReady(l)
+		return l.State.Final() || l.State == segue.LinkSubmitting || updated(l, status.of(l), now) != l || mishap(status.of(l)) || c.isReady(chain, l)
 	})
 }
 
@@ -208,7 +209,7 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 		chain.State, chain.Why = segue.ChainPaused, why
 	}
 	before := links[len(links)-1].State
-	if links, err = c.follow(ctx, links, status); err != nil {
+	if links, err = c.follow(ctx, chain, links, status); err != nil {
 		return err
 	}
 	if last := links[len(links)-1]; last.State == segue.LinkLost && before != segue.LinkLost { // which may have paused the chain
@@ -304,7 +305,7 @@ func unforeseen(v view, q Question, err error) segue.Decision {
 
 // submit records the next link, submits it, and records what came of it.
 func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) error {
-	if err := c.throttle(v.now); err != nil {
+	if err := c.throttle(v.chain.User, v.now); err != nil {
 		return err
 	}
 	whole, err := c.store.Chain(ctx, v.chain.ID) // with what is replayed
@@ -332,19 +333,14 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 	return c.on(link.Chain).UpdateLink(ctx, was, link)
 }
 
-// throttle refuses a submission beyond what an hour may see.
-func (c *Chains) throttle(now segue.Time) error {
-	kept := c.recent[:0]
-	for _, at := range c.recent {
-		if now.Sub(at) < time.Hour {
-			kept = append(kept, at)
-		}
+// throttle refuses a submission beyond what an hour may see of a user.
+func (c *Chains) throttle(user string, now segue.Time) error {
+	recent := slices.DeleteFunc(c.recent[user], func(at segue.Time) bool { return now.Sub(at) >= time.Hour })
+	c.recent[user] = recent
+	if len(recent) >= c.cfg.MaxSubmissions {
+		return segue.Errorf(segue.Unavailable, "%d links of %s were submitted within an hour, which is the most", len(recent), user)
 	}
-	c.recent = kept
-	if len(c.recent) >= c.cfg.MaxSubmissions {
-		return segue.Errorf(segue.Unavailable, "%d links were submitted within an hour, which is the most", len(c.recent))
-	}
-	c.recent = append(c.recent, now)
+	c.recent[user] = append(recent, now)
 	return nil
 }
 
@@ -352,8 +348,8 @@ func (c *Chains) throttle(now segue.Time) error {
 // before it.
 func (c *Chains) extra(chain segue.Chain, link segue.Link, before []segue.Link) []string {
 	vars := []string{sbatch.ChainVariable + "=" + chain.ID, fmt.Sprintf("%s=%d", sbatch.LinkVariable, link.Number)}
-	if c.cfg.ReadyFile != nil {
-		vars = append(vars, sbatch.ReadyVariable+"="+c.cfg.ReadyFile(chain.ID, link.Number))
+	if file := c.readyFile(chain, link); file != "" {
+		vars = append(vars, sbatch.ReadyVariable+"="+file)
 	}
 	if last, ok := predecessor(before); ok {
 		vars = append(vars, sbatch.PredecessorVariable+"="+last.Job.String())

@@ -2,7 +2,6 @@ package provisioner_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -70,8 +69,8 @@ func newWorld(t *testing.T, jobs []simulator.Job, decider provisioner.Decider) *
 	}
 	t.Cleanup(func() { _ = w.store.Close() })
 	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
-		Now: w.driver.Now, Decider: decider, Exists: func(path string) bool { return w.files[path] },
-		ReadyFile: func(chain string, link int) string { return fmt.Sprintf("ready/%s.%d", chain, link) },
+		Now: w.driver.Now, Decider: decider, Exists: func(_, path string) bool { return w.files[path] },
+		ReadyDir: "ready",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -434,6 +433,24 @@ func TestAPredecessorStopsWhenItsSuccessorIsReady(t *testing.T) {
 	}
 }
 
+// A server that keeps everybody's chains going looks where the user's links say it.
+func TestALinkSaysThatItIsReadyInTheFolderOfItsChain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(2*hour))
+	w.begin(segue.Terms{StopPredecessor: true, MaxLinks: 2, ReadyDir: "/home/ada/ready"})
+	w.pass(10*hour + 30*time.Minute)
+	w.files["ready/abc.2"] = true // of an agent that would be another's
+	w.pass(10 * time.Minute)
+	if first := w.links()[0]; first.State != segue.LinkRunning {
+		t.Fatalf("the first link is %s, want it to run on", first.State)
+	}
+	w.files["/home/ada/ready/abc.2"] = true
+	w.pass(10 * time.Minute)
+	if first := w.links()[0]; first.Ended != segue.Cancelled {
+		t.Errorf("the first link is %s (%s), want it cancelled", first.State, first.Ended)
+	}
+}
+
 // Where nothing waits, the next link comes with the last look before the end, not
 // with the first one after it.
 func TestALinkThatEndsBeforeTheNextRoundIsFollowedNow(t *testing.T) {
@@ -441,7 +458,7 @@ func TestALinkThatEndsBeforeTheNextRoundIsFollowedNow(t *testing.T) {
 	w := newWorld(t, nil, constantLead(0))
 	var err error
 	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
-		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string) bool { return false }, Every: 10 * time.Minute,
+		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string, string) bool { return false }, Every: 10 * time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -132,7 +132,7 @@ func (w *world) processWith(s *store.Store, driver schedulers.Driver) *provision
 		w.t.Fatal(err)
 	}
 	chains, err := provisioner.NewChains(s, cluster, provisioner.ChainsConfig{
-		Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string) bool { return false },
+		Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string, string) bool { return false },
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -255,7 +255,7 @@ func TestReport72SubmissionsAreBounded(t *testing.T) {
 	w.runs = func(int) simulated.Run { return simulated.Run{For: 3 * time.Minute, ExitCode: 1} }
 	var err error
 	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
-		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string) bool { return false }, MaxSubmissions: 4,
+		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string, string) bool { return false }, MaxSubmissions: 4,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -273,6 +273,51 @@ func TestReport72SubmissionsAreBounded(t *testing.T) {
 	}
 	if links := w.links(); len(links) != 5 || refused == 0 || w.chain().State != segue.ChainActive {
 		t.Errorf("%d links in an hour after %d refusals, and the chain is %s; want the first and 4 more, and that it goes on", len(links), refused, w.chain().State)
+	}
+}
+
+// A user whose links are as many as an hour may see holds up nobody else's.
+func TestReport72SubmissionsAreBoundedForEachUserAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(0))
+	w.runs = func(int) simulated.Run { return simulated.Run{For: 3 * time.Minute, ExitCode: 1} }
+	var err error
+	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
+		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string, string) bool { return false }, MaxSubmissions: 4,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.begin(segue.Terms{})
+	for range 40 {
+		w.driver.Advance(w.driver.Now().Add(time.Minute))
+		_ = w.chains.RunOnce(t.Context()) // which is told of refusals
+	}
+	other := link
+	other.User = "ben"
+	first := segue.Link{
+		Chain: "def", Number: 1, Attempt: 1, State: segue.LinkQueued,
+		Planned: w.driver.Now(), Submitted: w.driver.Now(), Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
+	}
+	got, err := w.driver.Submit(t.Context(), schedulers.Submission{Token: first.Token(), Request: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Job = got.Job
+	chain := segue.Chain{ID: "def", Name: "train", User: "ben", Created: w.driver.Now(), Request: other}
+	if err := w.store.CreateChain(t.Context(), chain, first); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		w.driver.Advance(w.driver.Now().Add(time.Minute))
+		_ = w.chains.RunOnce(t.Context())
+	}
+	links, err := w.store.Links(t.Context(), "def")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ada := w.links(); len(ada) != 5 || len(links) < 2 {
+		t.Errorf("%d links of ada and %d of ben, want 5 and at least 2", len(ada), len(links))
 	}
 }
 

@@ -33,7 +33,7 @@ func drivers(w *world) (server, agent *provisioner.Agent) {
 func (w *world) loopOf(user string, shares *provisioner.Shares) func(*store.Store) (*provisioner.Chains, error) {
 	return func(under *store.Store) (*provisioner.Chains, error) {
 		return provisioner.NewChains(under, w.cluster, provisioner.ChainsConfig{
-			Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string) bool { return false }, User: user, Shares: shares,
+			Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string, string) bool { return false }, User: user, Shares: shares,
 		})
 	}
 }

@@ -83,7 +83,7 @@ func newAsked(t *testing.T, cfg AdviceConfig) (*Server, *clock, *counted) {
 	cluster := &counted{fileCluster: fileCluster{t.TempDir(), time.now}}
 	cfg.Replicas = 3
 	srv, err := New(openStore(t), Config{
-		Now: time.now, Holder: "one", User: "segue", Driver: cluster, Exists: func(string) bool { return false }, Advice: cfg,
+		Now: time.now, Holder: "one", User: "segue", Driver: cluster, Exists: func(string, string) bool { return false }, Advice: cfg,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -132,7 +132,7 @@ func TestGapsOfTheHistoryAreFilled(t *testing.T) {
 	}
 	driver := &recorded{fileCluster: fileCluster{t.TempDir(), clock.now}, silent: map[string]bool{"02-25": true}}
 	srv, err := New(s, Config{
-		Now: clock.now, Holder: "one", User: "segue", Driver: driver, Exists: func(string) bool { return false }, Log: slog.New(slog.DiscardHandler),
+		Now: clock.now, Holder: "one", User: "segue", Driver: driver, Exists: func(string, string) bool { return false }, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

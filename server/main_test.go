@@ -58,7 +58,7 @@ func serveAsChild(database, dir string) error {
 	}
 	cfg := Config{
 		Now: realNow, Holder: fmt.Sprint("server ", os.Getpid()), User: "segue", Root: true, Every: childEvery,
-		Exists: func(string) bool { return false }, Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
+		Exists: func(string, string) bool { return false }, Log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 	}
 	if dir != "" {
 		cfg.Driver = fileCluster{dir, realNow}

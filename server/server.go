@@ -52,11 +52,11 @@ type Config struct {
 	// jobs, 180 days of snapshots, 90 days of decisions to wait, 2 years of chains that
 	// are over and of the audit log), negative ones for ever.
 	Retention store.Retention
-	// Exists, ReadyFile and TakeOver are as in provisioner.ChainsConfig and
+	// Exists, ReadyDir and TakeOver are as in provisioner.ChainsConfig and
 	// provisioner.AgentConfig. Exists is required with a Driver.
-	Exists    func(path string) bool
-	ReadyFile func(chain string, link int) string
-	TakeOver  func(ctx context.Context, s *store.Store) error
+	Exists   func(user, path string) bool
+	ReadyDir string
+	TakeOver func(ctx context.Context, s *store.Store) error
 	// Model is asked to decide; nil lets a planner. Registry is the folder of the
 	// models that are listed; empty for none.
 	Model    *provisioner.Trained

@@ -106,7 +106,7 @@ func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Age
 		}
 		return provisioner.NewChains(under, cluster, provisioner.ChainsConfig{
 			Now: now, Decider: provisioner.NewLive(under, caps.Cluster, provisioner.LiveConfig{By: by, Refresh: min(15*f.every, 15*time.Minute)}),
-			Exists: exists, ReadyFile: readyFile, User: userName(), Every: f.every, DecideEvery: max(f.every, min(5*f.every, time.Minute)), Log: log,
+			Exists: exists, ReadyDir: readyDir(), User: userName(), Every: f.every, DecideEvery: max(f.every, min(5*f.every, time.Minute)), Log: log,
 		})
 	}
 	return provisioner.NewAgent(s, cluster, chains, provisioner.AgentConfig{
@@ -115,9 +115,9 @@ func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Age
 	})
 }
 
-// exists is false too where the file system does not say: that says nothing
-// about the work.
-func exists(path string) bool {
+// exists reports whether this process's user sees a file. It is false too where the
+// file system does not say: that says nothing about the work.
+func exists(_, path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

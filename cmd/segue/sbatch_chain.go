@@ -60,7 +60,7 @@ func submitChain(job *sbatch.Job, in chainInput, recorder Recorder, std stdio) i
 	launch := job.First(chain.Submission, link.Token(), []string{
 		sbatch.ChainVariable + "=" + chain.ID,
 		sbatch.LinkVariable + "=1",
-		sbatch.ReadyVariable + "=" + readyFile(chain.ID, link.Number),
+		sbatch.ReadyVariable + "=" + segue.ReadyFile(chain.Terms.ReadyDir, chain.ID, link.Number),
 	})
 	if launch.Unheard {
 		fmt.Fprintln(std.err, "segue: with this --export the job does not see the variables SEGUE_*, and cannot say that it is ready")
@@ -98,7 +98,7 @@ type handover struct {
 // keep writes the chain to the spool, and makes the folder in which the link is
 // to say that it is ready.
 func (h *handover) keep() {
-	_ = os.MkdirAll(filepath.Dir(readyFile(h.chain.ID, h.link.Number)), 0o700)
+	_ = os.MkdirAll(h.chain.Terms.ReadyDir, 0o700)
 	if err := h.spool.Record(h.chain, h.link); err != nil {
 		h.unmanaged(err)
 		h.recorder = nil
@@ -152,6 +152,7 @@ func capture(job *sbatch.Job, in chainInput) segue.Submission {
 // looks for it, runs elsewhere.
 func termsOf(job *sbatch.Job, dir string) segue.Terms {
 	terms := job.Terms.WithDefaults()
+	terms.ReadyDir = readyDir()
 	if terms.DoneFile != "" {
 		terms.DoneFile = under(workDir(job, dir), terms.DoneFile)
 	}
@@ -239,7 +240,5 @@ func stateDir() string {
 	return filepath.Join(state, "segue")
 }
 
-// readyFile is the file by which a link says that it is of use.
-func readyFile(chain string, number int) string {
-	return filepath.Join(stateDir(), "ready", fmt.Sprintf("%s.%d", chain, number))
-}
+// readyDir is the folder of the files by which links say that they are of use.
+func readyDir() string { return filepath.Join(stateDir(), "ready") }

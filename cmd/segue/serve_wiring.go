@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -60,8 +61,10 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 		log.Warn("there is no Slurm: nothing is submitted, and advice is about the end of the history; cluster.scheduler: none says that this is meant",
 			"why", cfg.NoDriver)
 	}
-	if !cfg.Root { // others could not make a file there
-		cfg.ReadyFile = readyFile
+	if cfg.Root {
+		cfg.Exists = server.ExistsAs(submitAs())
+	} else { // others could not make a file there
+		cfg.ReadyDir = readyDir()
 	}
 	return cfg, nil
 }
@@ -145,9 +148,14 @@ func driverOf(c config.Cluster) (driver schedulers.Driver, missing string, err e
 	}
 	cfg := slurm.Config{Sbatch: program, Env: env}
 	if os.Geteuid() == 0 {
-		cfg.As = server.SubmitAs(userName(), func() segue.Time { return segue.TimeOf(time.Now()) })
+		cfg.As = submitAs()
 	}
 	return slurm.New(cfg), "", nil
+}
+
+// submitAs returns as whom root acts for a user.
+func submitAs() func(user string) (*syscall.Credential, error) {
+	return server.SubmitAs(userName(), func() segue.Time { return segue.TimeOf(time.Now()) })
 }
 
 func limitsOf(c config.Config) api.Limits {

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+func TestRootSeesOfAUsersFilesWhatTheUserSees(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Log("only root looks as others do: run as root to see more than the refusal")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // which is root's only
+		t.Fatal(err)
+	}
+	open, closed := filepath.Join(dir, "open"), filepath.Join(dir, "closed")
+	for path, mode := range map[string]os.FileMode{open: 0o755, closed: 0o700} {
+		if err := os.Mkdir(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(path, "done"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sees := ExistsAs(SubmitAs("root", realNow))
+	var all sync.WaitGroup
+	for range 20 { // side by side: no thread may keep what another one was
+		all.Go(func() {
+			for _, c := range []struct {
+				user, path string
+				want       bool
+			}{
+				{"nobody", filepath.Join(open, "done"), os.Getuid() == 0},
+				{"nobody", filepath.Join(closed, "done"), false},
+				{"nobody", filepath.Join(open, "not-there"), false},
+				{"no-such-user-here", filepath.Join(open, "done"), false},
+				{"root", filepath.Join(closed, "done"), true},
+			} {
+				if got := sees(c.user, c.path); got != c.want {
+					t.Errorf("%s sees %s: %v, want %v", c.user, c.path, got, c.want)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if _, err := os.Stat(filepath.Join(closed, "done")); err != nil {
+		t.Errorf("afterwards this process is somebody else: %v", err)
+	}
+}
