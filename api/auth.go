@@ -88,10 +88,14 @@ func stillMay(ctx context.Context, scope Scope) bool {
 func (g *gate) caller(r *http.Request) (Caller, *Problem) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
-		if peer, ok := callerOf(r.Context()); ok {
-			return peer, nil
+		peer, err := peerOf(r.Context())
+		if segue.KindOf(err) == segue.Unavailable {
+			return Caller{}, problemOf(err)
 		}
-		return Caller{}, unauthorized("send a token: Authorization: Bearer ...")
+		if err != nil {
+			return Caller{}, unauthorized("send a token: Authorization: Bearer ...")
+		}
+		return peer, nil
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {

@@ -15,18 +15,19 @@ type Scope string
 const (
 	ScopeRead     Scope = "read"     // ask for advice; see one's own chains, histories, models
 	ScopeChains   Scope = "chains"   // pause, resume and stop one's own chains
+	ScopeSubmit   Scope = "submit"   // hand chains over, whose jobs are submitted as this user
 	ScopeOperator Scope = "operator" // all of it, for everybody's chains; import histories; the audit log
 )
 
 // Scopes are all of them, the least first.
-var Scopes = []Scope{ScopeRead, ScopeChains, ScopeOperator}
+var Scopes = []Scope{ScopeRead, ScopeChains, ScopeSubmit, ScopeOperator}
 
 // ParseScope returns the scope of that name.
 func ParseScope(name string) (Scope, error) {
 	if s := Scope(name); slices.Contains(Scopes, s) {
 		return s, nil
 	}
-	return "", segue.Errorf(segue.Invalid, "scope %q: want read, chains or operator", name)
+	return "", segue.Errorf(segue.Invalid, "scope %q: want read, chains, submit or operator", name)
 }
 
 // Caller is who asks.
@@ -46,10 +47,31 @@ func (c Caller) Operator() bool { return c.May(ScopeOperator) }
 
 type callerKey struct{}
 
-// WithCaller returns a context of a connection whose other end is known: that of a
-// Unix socket. A token in a request counts before it.
+// WithCaller returns a context whose caller is known. A token in a request counts
+// before it.
 func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// WithPeer returns a context of a connection whose other end the system knows: that
+// of a Unix socket. who is called by each request without a token, and may wait; its
+// error says that nobody is there whom the system knows, or (kind Unavailable) that
+// the system cannot tell now.
+func WithPeer(ctx context.Context, who func() (Caller, error)) context.Context {
+	return context.WithValue(ctx, peerKey{}, who)
+}
+
+type peerKey struct{}
+
+// peerOf returns who asks where no token says it.
+func peerOf(ctx context.Context) (Caller, error) {
+	if who, ok := ctx.Value(peerKey{}).(func() (Caller, error)); ok {
+		return who()
+	}
+	if c, ok := callerOf(ctx); ok {
+		return c, nil
+	}
+	return Caller{}, segue.Errorf(segue.NotFound, "the system does not say who asks")
 }
 
 func callerOf(ctx context.Context) (Caller, bool) {

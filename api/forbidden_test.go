@@ -152,6 +152,21 @@ func TestAnEnvironmentIsNeverShown(t *testing.T) {
 	}
 }
 
+// While the system cannot tell who is at the other end, nobody is sent away as unknown.
+func TestASystemThatCannotTellWhoAsksIsUnavailable(t *testing.T) {
+	t.Parallel()
+	a := newHouse().serve(t, Limits{})
+	for kind, want := range map[segue.Kind]int{segue.Unavailable: http.StatusServiceUnavailable, segue.NotFound: http.StatusUnauthorized} {
+		peer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			who := func() (Caller, error) { return Caller{}, segue.Errorf(kind, "getent") }
+			a.ServeHTTP(w, r.WithContext(WithPeer(r.Context(), who)))
+		})
+		if got := (call{what: "GET /v1/chains"}).answers(t, peer); got.Code != want {
+			t.Errorf("%s: status is %d, want %d: %s", kind, got.Code, want, got.Body)
+		}
+	}
+}
+
 func TestWhoIsKnownByTheSocketNeedsNoToken(t *testing.T) {
 	t.Parallel()
 	a := newHouse().serve(t, Limits{})

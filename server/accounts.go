@@ -1,25 +1,13 @@
 package server
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"os/user"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/segue-project/segue"
-)
-
-// How long the system's commands for names may take, and how long what they said
-// serves: names change seldom, and a directory that does not answer is not asked by
-// every connection.
-const (
-	namesPatience = 2 * time.Second
-	namesFresh    = time.Minute
 )
 
 // account is a user of the system.
@@ -31,58 +19,10 @@ type account struct {
 // accounts knows the users of this machine: those of /etc/passwd, which a static
 // program reads itself, and those of whom only the system's library for names knows
 // (LDAP, SSSD, nslcd), whom it asks by getent and id.
-type accounts struct {
-	now func() segue.Time
-	// ask runs one of these commands and returns what it prints; an error says that it
-	// knows nobody, or does not answer.
-	ask func(command string, args ...string) (string, error)
-
-	mu   sync.Mutex
-	said map[string]saidOnce // by the command line
-}
-
-type saidOnce struct {
-	at   segue.Time
-	text string
-	err  error
-}
+type accounts struct{ names *names }
 
 func newAccounts(now func() segue.Time) *accounts {
-	return &accounts{now: now, ask: askNames, said: map[string]saidOnce{}}
-}
-
-func askNames(command string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), namesPatience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, command, args...)
-	cmd.WaitDelay = namesPatience
-	out, err := cmd.Output()
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", cmd, err)
-	}
-	return string(out), nil
-}
-
-// mostSaid bounds what is remembered.
-const mostSaid = 10_000
-
-// once is ask, at most once in namesFresh.
-func (a *accounts) once(command string, args ...string) (string, error) {
-	key, now := command+" "+strings.Join(args, " "), a.now()
-	a.mu.Lock()
-	defer a.mu.Unlock() // one waits for the other: both would ask the same directory
-	if s, ok := a.said[key]; ok && now.Sub(s.at) < namesFresh {
-		return s.text, s.err
-	}
-	if len(a.said) >= mostSaid {
-		clear(a.said)
-	}
-	text, err := a.ask(command, args...)
-	a.said[key] = saidOnce{now, text, err}
-	return text, err
+	return &accounts{newNames(now, namesPatience)}
 }
 
 // byID returns the user of a number.
@@ -114,14 +54,10 @@ func (a *accounts) byName(name string) (account, error) {
 	return found, err
 }
 
-// nobodyFound is the exit code of getent(1) for a key that is not there; others are
-// its own failures.
-const nobodyFound = 2
-
 // entry asks getent for a line of passwd(5).
 func (a *accounts) entry(key string) (account, error) {
-	line, err := a.once("getent", "passwd", key)
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == nobodyFound || errors.Is(err, exec.ErrNotFound) {
+	line, err := a.names.ask("getent", "passwd", key)
+	if isNobody(err) || errors.Is(err, exec.ErrNotFound) {
 		return account{}, segue.Errorf(segue.Invalid, "user %q is not known: %w", key, err)
 	}
 	if err != nil {
@@ -139,7 +75,7 @@ func (a *accounts) entry(key string) (account, error) {
 // directory too; without it they are those of /etc/group.
 func (a *accounts) groups(of account) ([]uint32, error) {
 	var names []string
-	if out, err := a.once("id", "-G", of.name); err == nil {
+	if out, err := a.names.ask("id", "-G", of.name); err == nil {
 		names = strings.Fields(out)
 	} else {
 		u, lookup := user.Lookup(of.name)

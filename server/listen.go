@@ -103,22 +103,26 @@ func (p *peers) setOperators(names []string) {
 	p.operators = slices.Clone(names)
 }
 
-// connContext is for http.Server: it gives the connections of a Unix socket their
-// caller. One that the system does not know is as without a token.
+// connContext is for http.Server: it lets the requests of a Unix socket find out who
+// asks. It waits for nothing itself, since no other connection is taken meanwhile.
 func (p *peers) connContext(ctx context.Context, c net.Conn) context.Context {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
 		return ctx
 	}
-	name, uid, err := p.of(u)
+	return api.WithPeer(ctx, func() (api.Caller, error) { return p.callerOf(u) })
+}
+
+func (p *peers) callerOf(c *net.UnixConn) (api.Caller, error) {
+	name, uid, err := p.of(c)
 	if err != nil {
-		return ctx
+		return api.Caller{}, err
 	}
-	caller := api.Caller{User: name, Scopes: []api.Scope{api.ScopeRead, api.ScopeChains}, Via: "socket"}
+	caller := api.Caller{User: name, Scopes: []api.Scope{api.ScopeRead, api.ScopeChains, api.ScopeSubmit}, Via: "socket"}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if uid == 0 || name == p.user || slices.Contains(p.operators, name) {
 		caller.Scopes = append(caller.Scopes, api.ScopeOperator)
 	}
-	return api.WithCaller(ctx, caller)
+	return caller, nil
 }

@@ -10,5 +10,5 @@ import (
 
 // peerOf knows nobody on this system: there, one needs a token.
 func (*accounts) peerOf(*net.UnixConn) (name string, uid uint32, err error) {
-	return "", 0, segue.Errorf(segue.Unavailable, "this system does not say who is at the other end of a socket")
+	return "", 0, segue.Errorf(segue.NotFound, "this system does not say who is at the other end of a socket")
 }
