@@ -227,7 +227,7 @@ func TestAKnownPathSaysWhichMethodsItAnswers(t *testing.T) {
 	t.Parallel()
 	a := newHouse().serve(t, Limits{})
 	for what, want := range map[string]string{
-		"DELETE /v1/chains/ada1":     "405 GET, HEAD",
+		"DELETE /v1/chains/ada1":     "405 GET, HEAD, PUT",
 		"GET /v1/chains/ada1/pause":  "405 POST",
 		"GET /v1/advice":             "405 POST",
 		"POST /metrics":              "405 GET, HEAD",

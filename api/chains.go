@@ -24,13 +24,14 @@ type (
 	ChainInput struct {
 		ID string `path:"id" maxLength:"200" example:"k3v9q2"`
 	}
-	chainOutput struct {
-		Body struct {
-			ChainAnswer
-			Links []LinkAnswer `json:"links" doc:"All of them, the first one first."`
-		}
-	}
+	chainOutput struct{ Body ChainWithLinks }
 )
+
+// ChainWithLinks is a chain with its links.
+type ChainWithLinks struct {
+	ChainAnswer
+	Links []LinkAnswer `json:"links" doc:"All of them, the first one first."`
+}
 
 // ChainAnswer is a chain without what was captured at its submission: an
 // environment holds secrets.

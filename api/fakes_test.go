@@ -25,6 +25,7 @@ type house struct {
 	mu      sync.Mutex
 	now     segue.Time
 	chains  []segue.Chain
+	first   []segue.Link // of the chains that were handed over
 	asked   []Question
 	advise  func(context.Context, Question) (Advice, error)
 	imports []string // what came in
@@ -44,6 +45,7 @@ const (
 	adaReads   = "segue_ada_reads"
 	adaWrites  = "segue_ada_writes"
 	bobWrites  = "segue_bob_writes"
+	adaSubmits = "segue_ada_submits"
 	operates   = "segue_op"
 	expired    = "segue_expired"
 	revoked    = "segue_revoked"
@@ -56,13 +58,14 @@ const (
 func newHouse() *house {
 	h := &house{now: t0, answers: map[string]Answer{}, feed: NewFeed(), tokens: map[string]Token{}}
 	for secret, token := range map[string]Token{
-		adaReads:  {ID: "t1", User: "ada", Scopes: []Scope{ScopeRead}},
-		adaWrites: {ID: "t2", User: "ada", Scopes: []Scope{ScopeChains}},
-		bobWrites: {ID: "t3", User: "bob", Scopes: []Scope{ScopeChains}},
-		operates:  {ID: "t4", User: "olga", Scopes: []Scope{ScopeOperator}},
-		expired:   {ID: "t5", User: "ada", Scopes: []Scope{ScopeOperator}, Expires: t0},
-		revoked:   {ID: "t6", User: "ada", Scopes: []Scope{ScopeOperator}, Revoked: true},
-		scopeless: {ID: "t7", User: "ada"},
+		adaReads:   {ID: "t1", User: "ada", Scopes: []Scope{ScopeRead}},
+		adaWrites:  {ID: "t2", User: "ada", Scopes: []Scope{ScopeChains}},
+		bobWrites:  {ID: "t3", User: "bob", Scopes: []Scope{ScopeChains}},
+		adaSubmits: {ID: "t8", User: "ada", Scopes: []Scope{ScopeSubmit}},
+		operates:   {ID: "t4", User: "olga", Scopes: []Scope{ScopeOperator}},
+		expired:    {ID: "t5", User: "ada", Scopes: []Scope{ScopeOperator}, Expires: t0},
+		revoked:    {ID: "t6", User: "ada", Scopes: []Scope{ScopeOperator}, Revoked: true},
+		scopeless:  {ID: "t7", User: "ada"},
 	} {
 		if token.Expires == 0 {
 			token.Expires = segue.NoTime
@@ -159,6 +162,19 @@ func (h *house) Decisions(context.Context, string, int) ([]Recorded, error) {
 	return []Recorded{{Number: 2, Attempt: 1, Known: true, Overlap: time.Hour, Decision: segue.Decision{
 		At: t0, SubmitAt: t0, Submit: true, Reason: "Submit now.", Forecast: segue.NewForecast(t0, "recent", []time.Duration{time.Hour}),
 	}}}, h.broken
+}
+
+func (h *house) Create(_ context.Context, chain segue.Chain, first segue.Link) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if slices.ContainsFunc(h.chains, func(c segue.Chain) bool { return c.ID == chain.ID }) {
+		return segue.Errorf(segue.Conflict, "there is a chain of this ID")
+	}
+	if h.broken == nil {
+		h.chains = append(h.chains, chain)
+		h.first = append(h.first, first)
+	}
+	return h.broken
 }
 
 func (h *house) SetState(_ context.Context, id string, from, to segue.ChainState, why string) error {

@@ -114,6 +114,8 @@ func (a *API) bound(next http.Handler) http.Handler {
 			places, most, what = limits.streams, 0, "streams of events"
 		case isImport(r):
 			places, most, size, what = limits.imports, limits.ImportTime, limits.Import, "imports"
+		case isHandOver(r):
+			size = max(size, maxChain)
 		case r.URL.Path == metricsPath:
 			places, rate, what = limits.scrapes, newBucket(0), "scrapes"
 		}
@@ -139,6 +141,15 @@ func (a *API) bound(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// maxChain is how large a chain may be that is handed over, where Limits.Body is less:
+// sbatch takes scripts of 4 MiB (max_script_size), which are in base64 here.
+const maxChain = 8 << 20
+
+// isHandOver reports whether a request hands a chain over.
+func isHandOver(r *http.Request) bool {
+	return r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, "/v1/chains/")
 }
 
 // isImport reports whether a request brings a history.

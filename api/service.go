@@ -56,6 +56,10 @@ type Chains interface {
 	Links(ctx context.Context, id string) ([]segue.Link, error)
 	// Decisions returns the latest n decisions of a chain, the latest first.
 	Decisions(ctx context.Context, id string, n int) ([]Recorded, error)
+	// Create takes over a chain of a user, who has submitted its first link. Invalid
+	// says that this user's chains are not kept going here, Conflict that there is a
+	// chain of this ID, or one of this job.
+	Create(ctx context.Context, chain segue.Chain, first segue.Link) error
 	// SetState moves a chain from one state to another; Conflict says that it is in
 	// a third by now.
 	SetState(ctx context.Context, id string, from, to segue.ChainState, why string) error

@@ -96,10 +96,7 @@ func (c *Client) Chains(ctx context.Context, user string, states ...segue.ChainS
 }
 
 // Chain is a chain with its links.
-type Chain struct {
-	api.ChainAnswer
-	Links []api.LinkAnswer `json:"links"`
-}
+type Chain = api.ChainWithLinks
 
 // Chain returns a chain and its links, the first one first.
 func (c *Client) Chain(ctx context.Context, id string) (chain Chain, err error) {
@@ -114,6 +111,12 @@ func (c *Client) Decisions(ctx context.Context, id string, n int) ([]api.Decisio
 	}
 	err := c.do(ctx, http.MethodGet, fmt.Sprintf("/v1/chains/%s/decisions?limit=%d", url.PathEscape(id), n), "", nil, &answer)
 	return answer.Decisions, err
+}
+
+// HandOver hands over a chain whose first link is submitted. It may be asked for again
+// when nobody knows what became of it: the chain is taken once.
+func (c *Client) HandOver(ctx context.Context, chain segue.Chain, first segue.Link) error {
+	return c.do(ctx, http.MethodPut, "/v1/chains/"+url.PathEscape(chain.ID), "", api.HandOverOf(chain, first), new(Chain))
 }
 
 // Change pauses, resumes or stops a chain, by that verb. With a key it is done once,
