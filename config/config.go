@@ -118,7 +118,7 @@ type Tracing struct {
 	// OTEL_EXPORTER_OTLP_HEADERS may hold headers that let in.
 	Endpoint string `yaml:"endpoint,omitempty"`
 	// Ratio is which part of the traces that begin here is recorded, more than 0 and at
-	// most 1; default 1.
+	// most 1; default what the variable OTEL_TRACES_SAMPLER says, or 1.
 	Ratio float64 `yaml:"ratio,omitempty"`
 }
 

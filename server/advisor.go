@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/api"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
-	"github.com/segue-project/segue/server/spans"
 	"github.com/segue-project/segue/store"
 )
 
@@ -119,7 +120,7 @@ type advisor struct {
 	by   *provisioner.Trained
 	past past
 
-	spans     *spans.Recorder // nil where nobody is told
+	tracer    trace.Tracer
 	computed  prometheus.Counter
 	computing prometheus.Histogram
 }
@@ -296,10 +297,10 @@ func (a *advisor) sweep(now segue.Time) {
 // work works a question out, when it is its turn. known is what is remembered of it,
 // nil for nothing: it is the answer again where it stands on the same.
 func (a *advisor) work(ctx context.Context, q question, known *remembered) (advice api.Advice, on basis, err error) {
-	ctx, span := a.spans.Start(ctx, "work out advice", spans.Internal)
+	ctx, span := a.tracer.Start(ctx, "work out advice")
 	defer func() {
 		if err != nil {
-			span.Fail(err.Error())
+			span.SetStatus(codes.Error, err.Error())
 		}
 		span.End()
 	}()

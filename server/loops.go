@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
-	"github.com/segue-project/segue/server/spans"
 	"github.com/segue-project/segue/store"
 )
 
@@ -32,7 +33,7 @@ type loops struct {
 	every   time.Duration
 	log     *slog.Logger
 	watched *watched
-	spans   *spans.Recorder    // nil where nobody is told
+	tracer  trace.Tracer
 	rounds  prometheus.Counter // as the leader
 	failed  prometheus.Counter
 
@@ -91,11 +92,11 @@ func (l *loops) run(ctx context.Context) {
 
 // round is one round, of which only those of the leader are worth a span.
 func (l *loops) round(ctx context.Context) error {
-	ctx, span := l.spans.Start(ctx, "round", spans.Internal)
+	ctx, span := l.tracer.Start(ctx, "round")
 	err := l.agent.RunOnce(ctx)
 	led := l.end()
 	if err != nil {
-		span.Fail(err.Error())
+		span.SetStatus(codes.Error, err.Error())
 	}
 	if led || err != nil {
 		span.End()

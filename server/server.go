@@ -70,7 +70,7 @@ type Config struct {
 	// behind one name; nil for one of this process.
 	SessionKey []byte
 	// Tracing says which collector is told of requests and rounds; none without an
-	// Endpoint. Now, Version and Log are the server's.
+	// Endpoint. Version and Log are the server's.
 	Tracing spans.Config
 	// Grace is how long requests may take to end once the server is told to;
 	// default 4 seconds.
@@ -138,7 +138,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 	if cfg.Tracing.Endpoint != "" {
 		var err error
 		t := cfg.Tracing
-		t.Now, t.Version, t.Log = cfg.Now, cfg.Version, cfg.Log
+		t.Version, t.Log = cfg.Version, cfg.Log
 		if srv.spans, err = spans.New(t); err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 		}
 	}
 	srv.advisor = newAdvisor(s, srv.cluster, cfg)
-	srv.advisor.spans = srv.spans
+	srv.advisor.tracer = srv.spans.Tracer()
 	srv.models = &catalogue{dir: cfg.Registry, now: cfg.Now}
 	srv.models.use(cfg.Model)
 	registry := prometheus.NewRegistry()
@@ -161,7 +161,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		srv.loops, loops.spans = loops, srv.spans
+		srv.loops, loops.tracer = loops, srv.spans.Tracer()
 		srv.mender = newMender(s, srv.cluster, loops, cfg)
 	}
 	srv.health = &health{store: s, cluster: srv.cluster, loops: srv.loops, missing: cfg.NoDriver, model: srv.model, now: cfg.Now, log: cfg.Log}
@@ -237,6 +237,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	}
 	stop()
 	work.Wait()
+	s.spans.Close(ctx)
 	return err
 }
 
@@ -245,9 +246,6 @@ func (s *Server) background() []func(context.Context) {
 	all := []func(context.Context){s.advisor.run, s.watch, s.follow, s.keeper.run, s.dashboard.outlooks.run}
 	if s.loops != nil {
 		all = append(all, s.loops.run)
-	}
-	if s.spans != nil {
-		all = append(all, s.spans.Run)
 	}
 	if s.mender != nil {
 		all = append(all, s.mender.run)

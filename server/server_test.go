@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/api"
@@ -372,10 +374,14 @@ func TestMetricsSayThatTheStoreIsAway(t *testing.T) {
 // A server tells a collector of requests, by their sort and not by what they name.
 func TestACollectorIsToldOfRequests(t *testing.T) {
 	t.Parallel()
-	told := make(chan string, 10)
+	told := make(chan *collectorpb.ExportTraceServiceRequest, 10)
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body) // what is cut off lacks what is wanted
-		told <- string(text)
+		var said collectorpb.ExportTraceServiceRequest
+		if err := proto.Unmarshal(text, &said); err != nil {
+			t.Errorf("the collector is told %q: %v", text, err)
+		}
+		told <- &said
 	}))
 	t.Cleanup(collector.Close)
 	srv, err := New(openStore(t), Config{
@@ -392,10 +398,16 @@ func TestACollectorIsToldOfRequests(t *testing.T) {
 	if err := srv.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	text := <-told
-	for _, want := range []string{`"name":"GET /v1/chains/{id}/decisions"`, `"name":"GET /chains/{id}"`, `"http.response.status_code","value":{"intValue":"401"}`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the collector is not told %s:\n%s", want, text)
+	got := map[string]int64{}
+	for _, span := range (<-told).GetResourceSpans()[0].GetScopeSpans()[0].GetSpans() {
+		for _, a := range span.GetAttributes() {
+			if a.GetKey() == "http.response.status_code" {
+				got[span.GetName()] = a.GetValue().GetIntValue()
+			}
 		}
+	}
+	want := map[string]int64{"GET /v1/chains/{id}/decisions": http.StatusUnauthorized, "GET /chains/{id}": http.StatusSeeOther}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the collector is told (-want +got):\n%s", diff)
 	}
 }

@@ -13,7 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/config"
@@ -110,6 +112,8 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	level := new(slog.LevelVar)
 	level.Set(levelOf(c))
 	log := slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+	otel.SetLogger(logr.FromSlogHandler(log.Handler())) // of variables that it does not understand
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("tracing", "error", err) }))
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return segue.Errorf(segue.Unavailable, "make the server's folder: %w", err)
 	}

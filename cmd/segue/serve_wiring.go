@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"log/slog"
 	"maps"
-	"net/url"
 	"os"
 	"os/exec"
 	"reflect"
@@ -41,12 +40,9 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 			Jobs: c.Retention.Jobs.Std(), Snapshots: c.Retention.Snapshots.Std(), Decisions: c.Retention.Decisions.Std(),
 			Chains: c.Retention.Chains.Std(), Audit: c.Retention.Audit.Std(),
 		},
-		Advice: server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},
-		Tracing: spans.Config{
-			Endpoint: c.Tracing.Endpoint, Ratio: c.Tracing.Ratio, Service: os.Getenv("OTEL_SERVICE_NAME"),
-			Headers: headersOf(os.Getenv("OTEL_EXPORTER_OTLP_HEADERS")),
-		},
-		Log: log,
+		Advice:  server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},
+		Tracing: spans.Config{Endpoint: c.Tracing.Endpoint, Ratio: c.Tracing.Ratio},
+		Log:     log,
 	}
 	if cfg.SessionKey, err = sessionKey(os.Getenv("SEGUE_SESSION_KEY"), c.SessionKeyFile); err != nil {
 		return server.Config{}, err
@@ -67,20 +63,6 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 		cfg.ReadyDir = readyDir()
 	}
 	return cfg, nil
-}
-
-// headersOf reads headers as OpenTelemetry writes them: name=value,name=value, the
-// values encoded as in URLs. What is no pair is left out.
-func headersOf(text string) map[string]string {
-	headers := map[string]string{}
-	for pair := range strings.SplitSeq(text, ",") {
-		name, value, ok := strings.Cut(pair, "=")
-		value, err := url.PathUnescape(strings.TrimSpace(value))
-		if name = strings.TrimSpace(name); ok && err == nil && name != "" {
-			headers[name] = value
-		}
-	}
-	return headers
 }
 
 // sessionKey returns the key that a secret makes, which is given or the content of a

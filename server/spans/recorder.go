@@ -2,49 +2,36 @@ package spans
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
-	"math/big"
-	"net/http"
-	"sync"
+	"net/url"
 	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/segue-project/segue"
 )
 
-// Config says where spans go. Endpoint and Now are required.
+// Config says where spans go. Endpoint is required. The library reads more of the
+// environment: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, and OTEL_EXPORTER_OTLP_
+// HEADERS, TIMEOUT, COMPRESSION and CERTIFICATE.
 type Config struct {
 	// Endpoint is the base URL of the collector's OTLP over HTTP:
 	// http://localhost:4318, to which /v1/traces is added.
 	Endpoint string
-	// Headers are sent along, such as one that lets in.
-	Headers map[string]string
-	// Service names the server; default "segue". Version is the program's.
-	Service, Version string
-	// Ratio is which part of the requests is recorded that come without a trace of
-	// their caller, which decides otherwise; default 1.
+	// Version is the program's.
+	Version string
+	// Ratio is which part of the traces is recorded that begin here: a caller that has
+	// a trace decides itself. 0 leaves it to OTEL_TRACES_SAMPLER; default all.
 	Ratio float64
-	// Every is how long spans wait for others at most; default 5 seconds.
-	Every time.Duration
-	Now   func() segue.Time
-	// HTTP sends the spans; default a client with a limit of 10 seconds.
-	HTTP *http.Client
-	Log  *slog.Logger // default slog.Default()
+	Log   *slog.Logger // default slog.Default()
 }
 
 func (c Config) withDefaults() Config {
-	if c.Service == "" {
-		c.Service = "segue"
-	}
-	if c.Ratio == 0 {
-		c.Ratio = 1
-	}
-	if c.Every == 0 {
-		c.Every = 5 * time.Second
-	}
-	if c.HTTP == nil {
-		c.HTTP = &http.Client{Timeout: 10 * time.Second}
-	}
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
@@ -52,134 +39,74 @@ func (c Config) withDefaults() Config {
 }
 
 func (c Config) validate() error {
+	u, err := url.Parse(c.Endpoint)
 	switch {
-	case c.Endpoint == "" || c.Now == nil:
-		return segue.Errorf(segue.Invalid, "spans: Endpoint and Now are required")
-	case c.Ratio < 0 || c.Ratio > 1:
-		return segue.Errorf(segue.Invalid, "spans: a ratio of %g, want 0 to 1", c.Ratio)
-	case c.Every < 0:
-		return segue.Errorf(segue.Invalid, "spans: told every %s, want more than 0", c.Every)
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return segue.Errorf(segue.Invalid, "tell a collector of spans: endpoint %q: want http://HOST:PORT or https://...", c.Endpoint)
+	case !(c.Ratio >= 0 && c.Ratio <= 1):
+		return segue.Errorf(segue.Invalid, "tell a collector of spans: ratio %g: want 0 to 1", c.Ratio)
 	}
 	return nil
 }
 
-// mostWaiting bounds how many spans wait to be told.
-const mostWaiting = 4096
+// ending is how long the last spans may take once a server is told to end.
+const ending = 3 * time.Second
 
-// Recorder records spans until Run tells them. A nil one records nothing.
+// Recorder records spans and tells the collector of them. A nil one does neither.
 type Recorder struct {
-	cfg Config
-
-	mu      sync.Mutex
-	waiting []*Span
-	lost    int64
+	provider *sdk.TracerProvider
+	courier  *courier
+	log      *slog.Logger
 }
 
-// New returns a recorder, which tells nothing before Run.
+// New returns a recorder, which works in the background until Close.
 func New(cfg Config) (*Recorder, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Recorder{cfg: cfg}, nil
+	ctx := context.Background()        // nothing is asked of the collector yet
+	base, _ := url.Parse(cfg.Endpoint) // it is checked
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(base.JoinPath("v1/traces").String()))
+	if err != nil {
+		return nil, segue.Errorf(segue.Invalid, "tell a collector of spans: %w", err)
+	}
+	about, err := resource.New(ctx,
+		resource.WithAttributes(semconv.ServiceName("segue"), semconv.ServiceVersion(cfg.Version)),
+		resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil { // it has the rest
+		cfg.Log.Warn("OTEL_RESOURCE_ATTRIBUTES is not understood", "error", err)
+	}
+	c := newCourier(exporter, cfg.Log)
+	options := []sdk.TracerProviderOption{sdk.WithResource(about), sdk.WithSpanProcessor(c)}
+	if cfg.Ratio > 0 {
+		options = append(options, sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(cfg.Ratio))))
+	}
+	return &Recorder{provider: sdk.NewTracerProvider(options...), courier: c, log: cfg.Log}, nil
 }
 
-// Kind is what a span is about; the numbers are OTLP's.
-type Kind int
-
-// The kinds that there are.
-const (
-	Internal Kind = 1
-	Server   Kind = 2
-)
-
-// Span is a piece of work. It is for one goroutine, until it ends.
-type Span struct {
-	recorder   *Recorder
-	trace      [16]byte
-	id, parent [8]byte
-	name       string
-	kind       Kind
-	start, end segue.Time
-	attributes []attribute
-	failed     string
-}
-
-type attribute struct {
-	key   string
-	value any // string, int or bool
-}
-
-type contextKey struct{}
-
-// parent is what a context knows of the span that it belongs to.
-type parent struct {
-	trace   [16]byte
-	id      [8]byte
-	sampled bool
-}
-
-// Start begins a span, as a child of the context's if it has one. It may be nil,
-// which does nothing: that of a trace which is not recorded.
-func (r *Recorder) Start(ctx context.Context, name string, kind Kind) (context.Context, *Span) {
+// Tracer starts spans.
+func (r *Recorder) Tracer() trace.Tracer {
 	if r == nil {
-		return ctx, nil
+		return noop.NewTracerProvider().Tracer("")
 	}
-	p, ok := ctx.Value(contextKey{}).(parent)
-	if !ok {
-		p.sampled = r.lucky()
-		fill(p.trace[:])
-	}
-	if !p.sampled {
-		return context.WithValue(ctx, contextKey{}, p), nil // its children are not either
-	}
-	s := &Span{recorder: r, trace: p.trace, parent: p.id, name: name, kind: kind, start: r.cfg.Now()}
-	fill(s.id[:])
-	return context.WithValue(ctx, contextKey{}, parent{s.trace, s.id, true}), s
+	return r.provider.Tracer("github.com/segue-project/segue")
 }
 
-// lucky reports whether a trace that begins here is recorded.
-func (r *Recorder) lucky() bool {
-	const parts = 1 << 30
-	n, err := rand.Int(rand.Reader, big.NewInt(parts))
-	return err == nil && float64(n.Int64()) < r.cfg.Ratio*parts
-}
+// Lost returns how many spans the collector will never hear of. A batch of which it
+// took a part only counts as lost.
+func (r *Recorder) Lost() int64 { return r.courier.lost.Load() }
 
-func fill(id []byte) { _, _ = rand.Read(id) } // it never fails
-
-// Set notes something about the work: a text, a whole number or a truth.
-func (s *Span) Set(key string, value any) {
-	if s != nil {
-		s.attributes = append(s.attributes, attribute{key, value})
-	}
-}
-
-// Fail notes that the work failed.
-func (s *Span) Fail(why string) {
-	if s != nil {
-		s.failed = why
-	}
-}
-
-// End ends the span, which is told soon.
-func (s *Span) End() {
-	if s == nil {
+// Close tells what is left, for three seconds at most, even where ctx has ended. What
+// ends after it is not told.
+func (r *Recorder) Close(ctx context.Context) {
+	if r == nil {
 		return
 	}
-	r := s.recorder
-	s.end = max(s.start, r.cfg.Now())
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.waiting) >= mostWaiting {
-		r.lost++
-		return
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+	defer cancel()
+	if err := r.provider.Shutdown(ctx); err != nil {
+		r.log.Warn("the collector did not take the last spans in time", "error", err)
+		_ = r.courier.exporter.Shutdown(ctx) // ends what is still being sent
 	}
-	r.waiting = append(r.waiting, s)
-}
-
-// Lost returns how many spans the collector will never hear of.
-func (r *Recorder) Lost() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.lost
 }
