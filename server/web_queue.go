@@ -129,9 +129,6 @@ func (d *dashboard) Standing(ctx context.Context) (web.Standing, error) {
 	for _, c := range d.server.health.Checks(ctx) {
 		out.Checks = append(out.Checks, web.Check{Name: c.Name, OK: c.OK, State: c.State})
 	}
-	if m := d.server.models.inUse.Load(); m != nil {
-		out.Model = m.ID
-	}
 	leases, err := d.server.store.Leases(ctx, d.server.cfg.Now())
 	if err != nil { // the checks say so
 		return out, nil //nolint:nilerr // what is known is shown

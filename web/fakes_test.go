@@ -167,8 +167,8 @@ func fullHouse(text string) *house {
 		}},
 		recent: Recent{From: t0.Add(-7 * 24 * time.Hour), Until: t0, Waits: forecast(t0, text, 41)},
 		standing: Standing{
-			Checks:  []Check{{"store", true, "answers"}, {"scheduler", false, "does not answer"}},
-			Leaders: []Leader{{"chains", text}}, Model: "m2", Version: text,
+			Checks:  []Check{{"store", true, "answers"}, {"scheduler", false, "does not answer"}, {"model", true, "m2 decides"}},
+			Leaders: []Leader{{"chains", text}}, Version: text,
 		},
 		histories: []History{{Cluster: text, Jobs: 97_250, First: t0.Add(-90 * 24 * time.Hour), Last: t0, Seen: t0, Accounted: t0.Add(-72 * time.Hour)}},
 		coverage:  Coverage{Estimated: 12, Snapshots: 900, FirstSnapshot: t0.Add(-9 * 24 * time.Hour)},

@@ -92,6 +92,15 @@ func TestPagesOfAnEmptyInstallation(t *testing.T) {
 	}
 }
 
+// Which model decides stands once on the overview, and leads to the models.
+func TestTheOverviewSaysOnceWhatDecides(t *testing.T) {
+	t.Parallel()
+	page := login(t, fullHouse("trainer").serve(t), operates).get("/").Body.String()
+	if n := strings.Count(page, "m2"); n != 1 || !strings.Contains(page, `<a href="/models">model</a>: m2 decides`) {
+		t.Errorf("the overview names the model %d times, want once:\n%s", n, page)
+	}
+}
+
 // A chain whose decisions have no forecast, and whose links never started.
 func TestPagesOfAHalfKnownChain(t *testing.T) {
 	t.Parallel()

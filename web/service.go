@@ -71,12 +71,11 @@ type Recent struct {
 type Standing struct {
 	Checks  []Check
 	Leaders []Leader
-	// Model is the one that is asked; empty where a planner decides.
-	Model   string
 	Version string
 }
 
-// Check is one thing that a server needs, or does.
+// Check is one thing that a server needs, or does. Whether a model or a planner
+// decides is the state of the one named "model".
 type Check struct {
 	Name  string
 	OK    bool
