@@ -18,7 +18,7 @@ check: ## the everyday loop: format, vet, lint, short tests (under 3 minutes)
 fmt: ## format the Go files
 	@scripts/fmt
 
-bench: ## run the benchmarks beside an earlier commit's (BENCH=regex, BASE=commit)
+bench: ## run the benchmarks beside an earlier commit's, but not load (BENCH=regex, BASE=commit)
 	@scripts/bench
 
 load: ## load a server by vegeta and print a table: two minutes (SECONDS_EACH=n)
