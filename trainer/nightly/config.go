@@ -61,8 +61,12 @@ type Config struct {
 	Free    func(dir string) (int64, error)
 	// Collect, when not nil, brings the history up to date first.
 	Collect func(ctx context.Context) error
-	// Alert, when not nil, is told of every training that failed.
+	// Alert, when not nil, is told of every training that failed, and of one that was
+	// interrupted and is not repeated.
 	Alert func(ctx context.Context, t store.Training) error
+	// Patience is how long the store may take to learn what came of a training, and
+	// then Alert; default 10 seconds each.
+	Patience time.Duration
 	// Ended, when not nil, is called after every training, whatever came of it.
 	Ended func(t store.Training)
 	Log   *slog.Logger // default slog.Default()
@@ -95,6 +99,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MinFree == 0 {
 		c.MinFree = 2 << 30
+	}
+	if c.Patience == 0 {
+		c.Patience = 10 * time.Second
 	}
 	if c.Sleep == nil {
 		c.Sleep = schedulers.Sleep
@@ -138,5 +145,5 @@ func (c Config) schedule() (cron.Schedule, error) {
 	if err != nil {
 		return nil, segue.Errorf(segue.Invalid, "training: schedule %q: want five fields as in crontab, or a word such as @daily: %w", c.Schedule, err)
 	}
-	return s, nil
+	return inZone(s, c.Zone), nil
 }

@@ -5,13 +5,14 @@
 //
 //	due -> running: collect -> export -> train -> promote -> promoted | kept
 //	          \________________________________________\---> failed | interrupted
-//	      -> skipped (another one runs, or the history is too short)
+//	      -> skipped (another one runs, or ran, or the history is too short)
 //
 // Of a cluster one training runs at a time, whoever starts it: it holds a lease of
 // the store. Each has a folder with its log and its report; its row in the store
 // tells what came of it. A run that was missed while nobody was there is caught up
-// once.
+// once, and one that was interrupted is repeated once, from its beginning: until then
+// the history has gone on.
 //
 // The package decides nothing about models: when a challenger becomes the champion
-// is for package evaluation to say. Start reading at run.go, then schedule.go.
+// is for package evaluation to say. Start reading at run.go, then schedule.go and interrupted.go.
 package nightly

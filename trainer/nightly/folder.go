@@ -71,10 +71,10 @@ func (r *run) size(ctx context.Context) error {
 	return nil
 }
 
-// tidy removes the exported history of the run, which is large, and the folders of
-// the oldest runs.
+// tidy removes the exported history of the run, which is large, what of its model is
+// not finished, and the folders of the oldest runs.
 func (r *run) tidy() error {
-	err := os.RemoveAll(r.path(history))
+	err := sweep(r.t.Folder)
 	entries, listing := os.ReadDir(r.cfg.Dir)
 	if listing != nil {
 		return errors.Join(err, ignoreMissing(listing))

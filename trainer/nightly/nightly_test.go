@@ -32,6 +32,7 @@ var midnight = segue.TimeOf(time.Date(2023, time.March, 1, 0, 0, 0, 0, time.UTC)
 type rig struct {
 	t     *testing.T
 	store *store.Store
+	path  string // of the store's file
 	cfg   nightly.Config
 	now   segue.Time
 	ran   []string // what was executed: the word after the program, and its flags
@@ -43,9 +44,9 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, now: midnight, wins: true}
+	r := &rig{t: t, now: midnight, wins: true, path: filepath.Join(t.TempDir(), "segue.db")}
 	var err error
-	if r.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "segue.db"), store.Config{Volatile: true}); err != nil {
+	if r.store, err = store.Open(t.Context(), r.path, store.Config{Volatile: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.store.Close() })

@@ -14,20 +14,27 @@ import (
 	"github.com/segue-project/segue"
 )
 
-// grace is how long a training that was told to end may take to put away what is
-// finished.
-const grace = 30 * time.Second
+// grace is how long a training that was told to end may take, before it is killed:
+// whoever waits for it to end has perhaps half a minute.
+const grace = 10 * time.Second
 
 // execute runs a command as a process, its output into log. The error ends with
-// the last words that it wrote.
+// the last words that it wrote. Once ctx ends, the process and those that it started
+// are told to (SIGTERM), and killed after the grace. They are a group of their own,
+// so that ^C in a terminal reaches them this way too.
 func execute(ctx context.Context, argv []string, log io.Writer) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var tail last
 	both := io.MultiWriter(log, &tail)
 	cmd.Stdout, cmd.Stderr = both, both
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	group := func(s syscall.Signal) error { return syscall.Kill(-cmd.Process.Pid, s) }
+	cmd.Cancel = func() error { return group(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	err := cmd.Run()
+	if ctx.Err() != nil && cmd.Process != nil {
+		_ = group(syscall.SIGKILL) // whoever did not listen; mostly nobody is left
+	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return segue.Errorf(segue.NotFound, "%w: segue-trainer is a program of its own (`make trainer` builds it)", err)
 	}

@@ -20,6 +20,12 @@ import (
 // killed.
 const leaseSpan = 3 * time.Minute
 
+// first is the step of a training that has done nothing yet.
+const first = "begin"
+
+// another is why a training is skipped.
+const another = "Another training of the cluster ran."
+
 // errEnough ends a run whose history is too short: it is skipped, not failed.
 var errEnough = errors.New("too short a history")
 
@@ -33,15 +39,21 @@ type run struct {
 	until segue.Time // where the history ends
 }
 
+// leaseOf returns the name of the lease under which one training runs.
+func leaseOf(cluster string) string { return "training of " + cluster }
+
+// idOf returns the name of a training that begins then.
+func idOf(at segue.Time) string { return at.Std().UTC().Format("20060102-150405") }
+
 // train is one training, from the beginning to its row in the store.
 func (n *Nightly) train(ctx context.Context, cause string, scheduled segue.Time) (store.Training, error) {
 	now := n.cfg.Now()
-	id := now.Std().UTC().Format("20060102-150405")
+	id := idOf(now)
 	t := store.Training{
 		ID: id, Cluster: n.cfg.Cluster, Cause: cause, Scheduled: scheduled, Started: now, Ended: segue.NoTime,
-		State: store.TrainingRunning, Step: "begin", Folder: filepath.Join(n.cfg.Dir, id),
+		State: store.TrainingRunning, Step: first, Folder: filepath.Join(n.cfg.Dir, id),
 	}
-	lease, err := n.store.Acquire(ctx, "training of "+n.cfg.Cluster, n.cfg.Holder, now, leaseSpan)
+	lease, err := n.store.Acquire(ctx, leaseOf(n.cfg.Cluster), n.cfg.Holder, now, leaseSpan)
 	if segue.KindOf(err) == segue.Conflict {
 		return n.skip(ctx, t, err)
 	}
@@ -72,7 +84,7 @@ func (n *Nightly) skip(ctx context.Context, t store.Training, why error) (store.
 	if err != nil || last.Known() && last >= t.Scheduled { // it runs, or ran, in another process
 		return t, err
 	}
-	t.State, t.Ended, t.Why = store.TrainingSkipped, t.Started, "Another training of the cluster runs."
+	t.State, t.Ended, t.Why = store.TrainingSkipped, t.Started, another
 	n.cfg.Log.Info("training is skipped", "cluster", t.Cluster, "why", t.Why)
 	return t, n.store.BeginTraining(ctx, t)
 }
@@ -198,37 +210,74 @@ func (r *run) path(name string) string { return filepath.Join(r.t.Folder, name) 
 
 func instant(at segue.Time) string { return at.Std().UTC().Format(time.RFC3339) }
 
-// end records what came of the training, and cleans up after it.
+// end records what came of the training, tells of it, and cleans up after it.
 func (r *run) end(ctx context.Context, failed error) (store.Training, error) {
 	cause := context.Cause(ctx)
+	ctx = context.WithoutCancel(ctx)
 	r.t.Ended = r.cfg.Now()
+	tell := false
 	switch {
 	case errors.Is(failed, errEnough):
 		r.t.State, r.t.Why = store.TrainingSkipped, failed.Error()
 		failed = nil
 	case failed != nil && errors.Is(cause, context.Canceled):
-		r.t.State, r.t.Why = store.TrainingInterrupted, "It was told to end."
+		tell = r.interrupt(ctx)
 	case failed != nil && cause != nil:
 		failed = fmt.Errorf("%s: %w", r.t.Step, cause)
-		r.t.State, r.t.Why = store.TrainingFailed, failed.Error()
+		r.t.State, r.t.Why, tell = store.TrainingFailed, failed.Error(), true
 	case failed != nil:
-		r.t.State, r.t.Why = store.TrainingFailed, failed.Error()
+		r.t.State, r.t.Why, tell = store.TrainingFailed, failed.Error(), true
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
 	if r.log != nil {
 		r.cfg.Log.Info("training has ended", "cluster", r.t.Cluster, "training", r.t.ID, "state", string(r.t.State), "why", r.t.Why)
 	}
-	err := r.under.UpdateTraining(ctx, r.t)
-	if r.t.State == store.TrainingFailed && r.cfg.Alert != nil {
-		if told := r.cfg.Alert(ctx, r.t); told != nil {
-			err = errors.Join(err, fmt.Errorf("tell of the failure: %w", told))
-		}
+	err := r.record(ctx)
+	if tell {
+		err = errors.Join(err, r.tell(ctx, r.t))
 	}
 	if err = errors.Join(failed, err, r.tidy()); r.cfg.Ended != nil {
 		r.cfg.Ended(r.t)
 	}
 	return r.t, err
+}
+
+// interrupt notes that the training was told to end, and reports whether somebody is
+// to be told since nothing repeats it. Whoever interrupts one by hand knows.
+func (r *run) interrupt(ctx context.Context) (tell bool) {
+	r.t.State, r.t.Why = store.TrainingInterrupted, "It was told to end."
+	if !r.t.Scheduled.Known() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Patience)
+	defer cancel()
+	again, err := r.repeated(ctx, r.t)
+	if err == nil && again {
+		r.t.Why += " The next server to be there repeats it, once."
+		return false
+	}
+	r.t.Why += " It is not repeated."
+	return true
+}
+
+// record writes down what came of the training.
+func (r *run) record(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Patience)
+	defer cancel()
+	return r.under.UpdateTraining(ctx, r.t)
+}
+
+// tell tells whoever wants to know that a training did not end well. The store has
+// had its own time: one that hangs keeps nobody from being told.
+func (n *Nightly) tell(ctx context.Context, t store.Training) error {
+	if n.cfg.Alert == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, n.cfg.Patience)
+	defer cancel()
+	if err := n.cfg.Alert(ctx, t); err != nil {
+		return fmt.Errorf("tell of training %s: %w", t.ID, err)
+	}
+	return nil
 }
 
 // watch renews the lease while the training runs, and ends it when the lease is
@@ -252,7 +301,7 @@ func (r *run) watch(ctx context.Context, lease store.Lease) (watched context.Con
 	return watched, func() {
 		stop(nil)
 		work.Wait()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.Patience)
 		defer cancel()
 		if err := r.store.Release(ctx, lease); err != nil {
 			r.cfg.Log.Warn("lease is not released", "error", err)

@@ -2,6 +2,7 @@ package nightly
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"time"
@@ -56,6 +57,9 @@ func (n *Nightly) round(ctx context.Context) time.Duration {
 
 // RunOnce trains if it is time, and returns how long it is until the next time.
 func (n *Nightly) RunOnce(ctx context.Context) (wait time.Duration, err error) {
+	if err := n.bury(ctx); err != nil {
+		return look, err
+	}
 	due, err := n.next(ctx)
 	if err != nil {
 		return look, err
@@ -68,7 +72,14 @@ func (n *Nightly) RunOnce(ctx context.Context) (wait time.Duration, err error) {
 	if due.missed {
 		cause = "catch-up"
 	}
-	if _, err = n.train(ctx, cause, due.at); err != nil {
+	t, err := n.train(ctx, cause, due.at)
+	switch t.State {
+	case store.TrainingRunning: // in another process
+		return look, err
+	case store.TrainingInterrupted: // what it would have skipped is missed
+		return look, err
+	}
+	if err = errors.Join(err, n.pass(ctx, due.at)); err != nil {
 		return look, err
 	}
 	return 0, nil
@@ -83,7 +94,7 @@ func (n *Nightly) Now(ctx context.Context) (store.Training, error) {
 type due struct {
 	at segue.Time
 	// missed is true for one that passed while nobody was there: the latest of all
-	// that did.
+	// that did, or the one whose training was interrupted.
 	missed bool
 }
 
@@ -94,16 +105,24 @@ func (n *Nightly) next(ctx context.Context) (due, error) {
 	if err != nil {
 		return due{}, err
 	}
-	if !last.Known() {
-		last = n.begun
+	from := last
+	if !from.Known() {
+		from = n.begun
 	}
-	d := due{at: n.after(last)}
+	d := due{at: n.after(from)}
 	for later := n.after(d.at); later <= n.cfg.Now(); later = n.after(d.at) {
 		d = due{at: later, missed: true}
 	}
 	// The only one that passed is late by no more than its jitter, or else missed.
 	d.missed = d.missed || n.cfg.Now().Sub(d.at) > max(n.cfg.Jitter, 0)+2*look
-	return d, nil
+	if d.at <= n.cfg.Now() { // it does what an earlier one did not
+		return d, nil
+	}
+	again, err := n.again(ctx)
+	if again.Known() {
+		d = due{at: again, missed: true}
+	}
+	return d, err
 }
 
 // after returns the first instant of the schedule after t.
