@@ -52,6 +52,7 @@ type API struct {
 	limits   atomic.Pointer[inForce]
 	metrics  *metrics
 	late     lateAnswers
+	working  workedOn
 	huma     huma.API
 	handler  http.Handler
 }
@@ -136,6 +137,7 @@ func operation(id, method, path, tag, summary string) huma.Operation {
 
 // add registers an operation for those who have a scope.
 func add[I, O any](a *API, scope Scope, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+	op.Errors = append(op.Errors, refusals[I](op)...)
 	op = a.guarded(op, scope)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := do(ctx, in)
@@ -150,9 +152,8 @@ func add[I, O any](a *API, scope Scope, op huma.Operation, do func(context.Conte
 func (a *API) guarded(op huma.Operation, scope Scope) huma.Operation {
 	op.Description += "\n\nScope: `" + string(scope) + "`."
 	op.Security = []map[string][]string{{"token": {}}}
-	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
-	op.MaxBodyBytes = -1                      // the limit in force is looked after before: see bound
-	op.BodyReadTimeout = a.limits.Load().Time // a shorter one would end the work on an answer, too
+	op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // the limits in force are looked after before: see bound
 	op.Middlewares = append(huma.Middlewares{a.measure, a.require(scope)}, op.Middlewares...)
 	return op
 }

@@ -8,11 +8,15 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/segue-project/segue"
 )
@@ -26,6 +30,7 @@ type house struct {
 	now     segue.Time
 	chains  []segue.Chain
 	first   []segue.Link // of the chains that were handed over
+	more    int          // links that a chain has beside its first one
 	asked   []Question
 	advise  func(context.Context, Question) (Advice, error)
 	imports []string // what came in
@@ -152,10 +157,14 @@ func (h *house) Chain(_ context.Context, id string) (segue.Chain, error) {
 }
 
 func (h *house) Links(_ context.Context, id string) ([]segue.Link, error) {
-	return []segue.Link{{
-		Chain: id, Number: 1, Attempt: 1, State: segue.LinkRunning, Job: segue.JobID{Number: 7}, Planned: t0, Submitted: t0, Start: t0,
-		End: t0.Add(48 * time.Hour), Ready: segue.NoTime,
-	}}, h.broken
+	var all []segue.Link
+	for n := range 1 + h.more {
+		all = append(all, segue.Link{
+			Chain: id, Number: n + 1, Attempt: 1, State: segue.LinkRunning, Job: segue.JobID{Number: int64(7 + n)}, Planned: t0, Submitted: t0, Start: t0,
+			End: t0.Add(48 * time.Hour), Ready: segue.NoTime,
+		})
+	}
+	return all, h.broken
 }
 
 func (h *house) Decisions(context.Context, string, int) ([]Recorded, error) {
@@ -260,6 +269,7 @@ func (b answerBook) Claim(_ context.Context, a Answer, _ time.Duration) (Answer,
 	defer b.h.mu.Unlock()
 	known, ok := b.h.answers[a.Owner+a.Key]
 	if !ok {
+		a.At = b.h.now
 		b.h.answers[a.Owner+a.Key] = a
 	}
 	return known, !ok, nil
@@ -269,6 +279,7 @@ func (b answerBook) Keep(_ context.Context, a Answer) error {
 	b.h.mu.Lock()
 	defer b.h.mu.Unlock()
 	if b.h.deaf == nil {
+		a.At = b.h.answers[a.Owner+a.Key].At
 		b.h.answers[a.Owner+a.Key] = a
 	}
 	return b.h.deaf
@@ -306,7 +317,26 @@ func (c call) answers(t *testing.T, a http.Handler) *httptest.ResponseRecorder {
 	}
 	w := httptest.NewRecorder()
 	a.ServeHTTP(w, r)
+	if a, ok := a.(*API); ok {
+		wantDescribed(t, a, r, w.Code)
+	}
 	return w
+}
+
+// wantDescribed fails where the description of an operation lacks a status that it was
+// answered with.
+func wantDescribed(t *testing.T, a *API, r *http.Request, status int) {
+	t.Helper()
+	for path, item := range a.huma.OpenAPI().Paths {
+		pattern := regexp.MustCompile("^" + regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "[^/]+") + "$")
+		op := map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put}[r.Method]
+		if op == nil || !pattern.MatchString(r.URL.Path) {
+			continue
+		}
+		if op.Responses[strconv.Itoa(status)] == nil {
+			t.Errorf("%s answers %d, which its description lacks", op.OperationID, status)
+		}
+	}
 }
 
 // read returns the JSON of an answer.

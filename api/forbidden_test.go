@@ -333,7 +333,7 @@ func TestErrorsAreProblemsByTheirKind(t *testing.T) {
 			t.Parallel()
 			h := newHouse()
 			h.broken = tt.err
-			w := call{secret: adaReads, what: "POST /v1/advice", body: anAdvice}.answers(t, h.serve(t, Limits{}))
+			w := call{secret: adaWrites, what: "POST /v1/chains/ada1/pause"}.answers(t, h.serve(t, Limits{}))
 			p := read[Problem](t, w)
 			if w.Code != tt.want || p.Detail != tt.wantDetail || w.Header().Get("Retry-After") != tt.wantRetry {
 				t.Errorf("%d %q, again after %q; want %d %q %q", w.Code, p.Detail, w.Header().Get("Retry-After"), tt.want, tt.wantDetail, tt.wantRetry)

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"io"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -87,7 +86,7 @@ type (
 		ClusterInput
 		Format string `query:"format" enum:"auto,ls6,swf,sacct,parquet" default:"auto" doc:"How it is written, when that is not to be recognised."`
 
-		body io.Reader
+		body *incoming
 	}
 	importOutput struct{ Body Imported }
 )
@@ -134,20 +133,37 @@ func importOperation() huma.Operation {
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}},
 	}}
-	op.Errors = []int{http.StatusRequestEntityTooLarge}
 	return op
 }
 
 // Resolve implements huma.Resolver: the body is read as it comes.
 func (in *importInput) Resolve(ctx huma.Context) []error {
-	in.body = ctx.BodyReader()
+	in.body = &incoming{Reader: ctx.BodyReader()}
 	return nil
+}
+
+// incoming is a body that remembers what broke it off.
+type incoming struct {
+	io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (in *incoming) Read(p []byte) (int, error) {
+	n, err := in.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		in.err = err
+	}
+	return n, err
 }
 
 func (a *API) importHistory(ctx context.Context, in *importInput) (*importOutput, error) {
 	done, err := a.services.Histories.Import(ctx, in.Cluster, in.Format, in.body)
+	if err != nil && in.body.err != nil {
+		return nil, unread(in.body.err)
+	}
 	if err != nil {
-		return nil, tooLarge(err)
+		return nil, err
 	}
 	return &importOutput{done}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -58,12 +59,13 @@ func (a *API) measure(ctx huma.Context, next func(huma.Context)) {
 }
 
 // recorder is a ResponseWriter that remembers its status, and its body too where
-// keep says how much of it.
+// keep says how much of it; cut says that there was more.
 type recorder struct {
 	http.ResponseWriter
 	status int
 	keep   int
 	body   bytes.Buffer
+	cut    bool
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -76,11 +78,15 @@ func (r *recorder) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter.
 func (r *recorder) Write(p []byte) (int, error) {
-	if room := r.keep - r.body.Len(); room > 0 {
-		r.body.Write(p[:min(room, len(p))])
-	}
+	room := r.keep - r.body.Len()
+	r.body.Write(p[:min(room, len(p))])
+	r.cut = r.cut || len(p) > room
 	return r.ResponseWriter.Write(p)
 }
+
+// SetReadDeadline does nothing: the limit in force counts (see bound), not the one that
+// huma was told when the operation was registered.
+func (r *recorder) SetReadDeadline(time.Time) error { return nil }
 
 // Unwrap is for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -2,10 +2,10 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"math"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,15 +34,17 @@ func (a *API) once(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	known, mine, err := a.services.Answers.Claim(r.Context(), claim, a.answeredWithin(r))
+	body := readThrough(r)
 	switch {
 	case err != nil:
 		a.told(ctx.Operation().OperationID, err).write(w)
 	case !mine:
-		replay(w, known, claim.Fingerprint)
+		a.replay(w, r, known, body)
 	default:
+		defer a.working.begin(claim)()
 		rec := &recorder{ResponseWriter: w, keep: maxAnswer}
 		next(humago.NewContext(ctx.Operation(), r, rec))
-		a.settle(r.Context(), claim, rec)
+		a.settle(r.Context(), claim, rec, body)
 	}
 }
 
@@ -57,13 +59,19 @@ func (a *API) answeredWithin(r *http.Request) time.Duration {
 	return most + 2*settling // for the audit log, and for the answer
 }
 
-// settle keeps the answer, unless the server failed: then the write may be tried
-// again. What the store does not take now it gets when somebody asks again.
-func (a *API) settle(ctx context.Context, claim Answer, rec *recorder) {
+// settle keeps the answer, with what the whole request was, unless the server failed
+// or the request did not come to its end: then the write may be tried again. What the
+// store does not take now it gets when somebody asks again.
+func (a *API) settle(ctx context.Context, claim Answer, rec *recorder, body *hashed) {
+	sum, whole := body.sum()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
 	defer cancel()
-	if rec.code() < http.StatusInternalServerError {
+	if done := rec.code() < http.StatusBadRequest; done || whole && rec.code() < http.StatusInternalServerError {
+		claim.Fingerprint = withBody(claim.Fingerprint, sum)
 		claim.Status, claim.Kind, claim.Body = rec.code(), rec.Header().Get("Content-Type"), rec.body.Bytes()
+		if rec.cut {
+			claim.Kind, claim.Body = "", nil // half of it is of no use: see tellAgain
+		}
 	}
 	if err := a.keep(ctx, claim); err != nil {
 		a.cfg.Log.Warn("answer is not kept", "error", err)
@@ -123,25 +131,89 @@ func (l *lateAnswers) take(a Answer) (Answer, bool) {
 	return late, ok
 }
 
-func replay(w http.ResponseWriter, known Answer, fingerprint string) {
+// replay answers a request that came before with the same key, if it is the same one
+// to its last byte.
+func (a *API) replay(w http.ResponseWriter, r *http.Request, known Answer, body *hashed) {
+	asked := fingerprint(r)
+	other := sorts[segue.Invalid].problem("this " + keyHeader + " was used for another request")
+	if !strings.HasPrefix(known.Fingerprint, asked) {
+		other.write(w)
+		return
+	}
+	if known.Status == 0 { // the body of the other one is not known yet
+		a.beingWorkedOn(w, r, known)
+		return
+	}
+	sum, whole := body.sum()
 	switch {
-	case known.Fingerprint != fingerprint:
-		sorts[segue.Invalid].problem("this " + keyHeader + " was used for another request").write(w)
-	case known.Status == 0:
-		p := sorts[segue.Conflict].problem("a request with this " + keyHeader + " is being worked on")
-		p.retryAfter = 5
-		p.write(w)
+	case !whole:
+		problemOf(unread(body.err)).write(w)
+	case known.Fingerprint != withBody(asked, sum):
+		other.write(w)
+	case known.Kind == "" && len(known.Body) == 0:
+		a.tellAgain(w, r, known)
 	default:
 		w.Header().Set("Content-Type", known.Kind)
-		w.Header().Set("Idempotency-Replayed", "true")
+		w.Header().Set(replayedHeader, "true")
 		w.WriteHeader(known.Status)
 		_, _ = w.Write(known.Body)
 	}
 }
 
-// fingerprint tells requests apart by what they ask for. Of a body only its length
-// counts: it may be a history of gigabytes.
-func fingerprint(r *http.Request) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", r.Method, r.URL.RequestURI(), r.ContentLength))
-	return hex.EncodeToString(sum[:])
+// beingWorkedOn refuses a request whose answer nobody has given yet: for a few seconds
+// where this server works on it, otherwise until it is given up.
+func (a *API) beingWorkedOn(w http.ResponseWriter, r *http.Request, known Answer) {
+	p := sorts[segue.Conflict].problem("a request with this " + keyHeader + " is being worked on")
+	p.retryAfter = 5
+	if !a.working.on(known) {
+		until := known.At.Add(a.answeredWithin(r))
+		p.Detail += " by another server, or by one that is gone: then it may be made again at " + until.String()
+		p.retryAfter = max(1, int(math.Ceil(until.Sub(a.cfg.Now()).Seconds())))
+	}
+	p.write(w)
+}
+
+// tellAgain answers a write whose answer was too large to be kept: with its chain as it
+// is now.
+func (a *API) tellAgain(w http.ResponseWriter, r *http.Request, known Answer) {
+	id := r.PathValue("id")
+	if id == "" {
+		sorts[segue.Conflict].problem(fmt.Sprintf("this was done, with status %d; the answer was too large to be kept", known.Status)).write(w)
+		return
+	}
+	out, err := a.getChain(r.Context(), &ChainInput{ID: id})
+	if err != nil {
+		a.told("get-chain", err).write(w)
+		return
+	}
+	w.Header().Set(replayedHeader, "true")
+	answer(w, known.Status, out.Body)
+}
+
+// workedOn are the claims that this server works on.
+type workedOn struct {
+	mu  sync.Mutex
+	all map[[2]string]bool // by owner and key
+}
+
+// begin notes a claim until end.
+func (o *workedOn) begin(a Answer) (end func()) {
+	key := [2]string{a.Owner, a.Key}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.all == nil {
+		o.all = map[[2]string]bool{}
+	}
+	o.all[key] = true
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		delete(o.all, key)
+	}
+}
+
+func (o *workedOn) on(a Answer) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all[[2]string{a.Owner, a.Key}]
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"net/http"
+	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -26,6 +28,24 @@ func describe() huma.Config {
 		{Name: "audit", Description: "Who changed what."},
 	}
 	return cfg
+}
+
+// ofBodies are the statuses of bodies that cannot be read, in time or at all.
+var ofBodies = []int{http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge}
+
+// refusals are the statuses by which an operation with such an input may be refused,
+// beside those of all: what it names may not be there, and its body not be readable.
+func refusals[I any](op huma.Operation) []int {
+	var all []int
+	input := reflect.TypeFor[I]()
+	if _, ok := input.FieldByName("Body"); ok {
+		all = append(append(all, ofBodies...), http.StatusUnsupportedMediaType)
+	}
+	_, cluster := input.FieldByName("Cluster")
+	if cluster || op.OperationID == "advise" || strings.Contains(op.Path, "{") {
+		all = append(all, http.StatusNotFound)
+	}
+	return all
 }
 
 // Description returns the interface as OpenAPI 3.1 describes it, in JSON.

@@ -3,9 +3,12 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
+	"os"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -45,6 +48,9 @@ var (
 		segue.Corrupt:     {"corrupt", "Stored data is damaged", http.StatusInternalServerError},
 		segue.Other:       {"internal", "The server failed", http.StatusInternalServerError},
 	}
+	unreadable  = sort{"bad-request", "The request cannot be read", http.StatusBadRequest}
+	tooSlow     = sort{"timeout", "The request did not come in time", http.StatusRequestTimeout}
+	wrongType   = sort{"unsupported-media-type", "The body is of another type than this takes", http.StatusUnsupportedMediaType}
 	noCaller    = sort{"unauthorized", "The caller is not known", http.StatusUnauthorized}
 	notAllowed  = sort{"forbidden", "The caller may not do this", http.StatusForbidden}
 	wrongMethod = sort{"method-not-allowed", "This is not asked for in this way", http.StatusMethodNotAllowed}
@@ -104,16 +110,23 @@ func problemOf(err error) *Problem {
 func unauthorized(detail string) *Problem { return noCaller.problem(detail) }
 func forbidden(detail string) *Problem    { return notAllowed.problem(detail) }
 
+// byStatus are the sorts of the errors that huma finds by itself.
+var byStatus = map[int]sort{
+	http.StatusBadRequest: unreadable, http.StatusRequestTimeout: tooSlow, http.StatusUnsupportedMediaType: wrongType,
+	http.StatusUnprocessableEntity: sorts[segue.Invalid],
+}
+
 // huma asks for its errors here.
 func init() {
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
-		p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: message}
-		if status == http.StatusUnprocessableEntity {
-			p = sorts[segue.Invalid].problem(message)
+		s, ok := byStatus[status]
+		if !ok {
+			s = sort{sorts[segue.Other].name, http.StatusText(status), status}
 		}
+		p := s.problem(message)
 		for _, err := range errs {
-			if large, ok := errors.AsType[*Problem](tooLarge(err)); ok {
-				return large
+			if cut, ok := errors.AsType[*Problem](unread(err)); ok {
+				return cut
 			}
 			if d, ok := err.(huma.ErrorDetailer); ok {
 				p.Errors = append(p.Errors, Detail{d.ErrorDetail().Location, d.ErrorDetail().Message})
@@ -125,6 +138,18 @@ func init() {
 	}
 }
 
+// unread returns the problem of a body that did not come to its end since it is too
+// large, too slow or cut off, or the error as it is.
+func unread(err error) error {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return tooSlow.problem("the body has not come to its end within the limit of time")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return unreadable.problem("the body ends before its end")
+	}
+	return tooLarge(err)
+}
+
 // Kind returns the kind of the root package that a problem is, Other for one that
 // is none of them.
 func (p *Problem) Kind() segue.Kind {
@@ -133,8 +158,11 @@ func (p *Problem) Kind() segue.Kind {
 			return kind
 		}
 	}
-	if p.Type == "urn:segue:problem:"+overloaded.name {
+	switch strings.TrimPrefix(p.Type, "urn:segue:problem:") {
+	case overloaded.name, tooSlow.name:
 		return segue.Unavailable
+	case unreadable.name, wrongType.name:
+		return segue.Invalid
 	}
 	return segue.Other
 }

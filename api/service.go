@@ -119,7 +119,7 @@ type Answers interface {
 	// Claim keeps a place for an answer, and reports whether the caller is the one to
 	// work it out; otherwise known is what there is, with status 0 while somebody
 	// works it out. One that nobody has given within a span is given up: whoever was
-	// to give it is gone.
+	// to give it is gone. Keep keeps the fingerprint too, which has come to be known.
 	Claim(ctx context.Context, a Answer, within time.Duration) (known Answer, mine bool, err error)
 	Keep(ctx context.Context, a Answer) error
 	Drop(ctx context.Context, owner, key string) error
@@ -128,10 +128,12 @@ type Answers interface {
 // Answer is what was answered to a write.
 type Answer struct {
 	Owner, Key  string
-	Fingerprint string // of the request
-	Status      int
-	Kind        string // Content-Type
-	Body        []byte
+	Fingerprint string // of the request; once there is an answer, of its body too
+	// At is when the place was taken, of one that is known.
+	At     segue.Time
+	Status int
+	Kind   string // Content-Type
+	Body   []byte
 }
 
 // Health tells whether a server does its work.

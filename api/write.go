@@ -12,8 +12,12 @@ import (
 	"github.com/segue-project/segue"
 )
 
-// keyHeader names a write, so that it is done once however often it is asked for.
-const keyHeader = "Idempotency-Key"
+// keyHeader names a write, so that it is done once however often it is asked for, and
+// replayedHeader says that the answer is that of before.
+const (
+	keyHeader      = "Idempotency-Key"
+	replayedHeader = "Idempotency-Replayed"
+)
 
 // maxKey is how long it may be.
 const maxKey = 200
@@ -46,7 +50,8 @@ func addWrite[I, O any](a *API, scope Scope, op huma.Operation, do func(context.
 		Name: keyHeader, In: "header", Description: "A name of the caller's for this write, such as a UUID.",
 		Schema: &huma.Schema{Type: "string", MinLength: new(1), MaxLength: new(maxKey)},
 	})
-	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity)
+	op.Errors = append(op.Errors, http.StatusConflict)
+	op.Errors = append(op.Errors, ofBodies...) // a body counts under a key, whether it is asked for or not
 	op.Middlewares = append(op.Middlewares, a.once, a.audited)
 	add(a, scope, op, do)
 }

@@ -196,7 +196,7 @@ func (a answers) Claim(ctx context.Context, c api.Answer, within time.Duration) 
 	now := a.now()
 	known, mine, err := a.store.ClaimAnswer(ctx, a.kept(c, now), now.Add(-answersKept), now.Add(-within))
 	return api.Answer{
-		Owner: known.Owner, Key: known.Key, Fingerprint: known.Fingerprint, Status: known.Status, Kind: known.Kind, Body: known.Body,
+		Owner: known.Owner, Key: known.Key, Fingerprint: known.Fingerprint, At: known.At, Status: known.Status, Kind: known.Kind, Body: known.Body,
 	}, mine, err
 }
 

@@ -48,15 +48,16 @@ func (s *Store) ClaimAnswer(ctx context.Context, a Answer, forget, givenUp segue
 	return known, mine, nil
 }
 
-// KeepAnswer keeps the answer to a request that was claimed.
+// KeepAnswer keeps the answer to a request that was claimed, and the fingerprint that
+// the request has by now.
 func (s *Store) KeepAnswer(ctx context.Context, a Answer) (err error) {
 	defer s.wrap(&err, "keep the answer to %s", a.Key)
 	if a.Body == nil {
 		a.Body = []byte{}
 	}
 	return s.change(ctx, func(t tx) error {
-		_, err := t.exec(`UPDATE idempotency SET status = $3, kind = $4, body = $5 WHERE owner = $1 AND key = $2`,
-			text(a.Owner), text(a.Key), a.Status, text(a.Kind), a.Body)
+		_, err := t.exec(`UPDATE idempotency SET status = $3, kind = $4, body = $5, fingerprint = $6 WHERE owner = $1 AND key = $2`,
+			text(a.Owner), text(a.Key), a.Status, text(a.Kind), a.Body, a.Fingerprint)
 		return err
 	})
 }
