@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ type backtestFlags struct {
 	seed                             uint64
 	json, markdown                   bool
 	noStress, noRolling, noFaith     bool
-	report                           string
+	report                           reportFlag
 	models                           []string
 }
 
@@ -79,7 +78,7 @@ test-until); starts whose pair could reach beyond their period are left out.`,
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the tables in Markdown")
 	flags.StringArrayVar(&f.models, "model", nil, "add the policies of the trained model in this folder, \"default\" for the one that segue carries. May be repeated: every month is judged by the newest that had not seen it, and models of the same instant, of other seeds, side by side")
-	flags.StringVar(&f.report, "report", "", "write a self-contained HTML report to this file")
+	f.report.add(flags)
 	return cmd
 }
 
@@ -104,10 +103,9 @@ func (f *backtestFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	bar.Done()
-	if f.report != "" {
-		if err := f.writeReport(cmd, cfg, result); err != nil {
-			return err
-		}
+	err = f.report.write(cmd, func(line string) ([]byte, error) { return trainer.ReportPage(cmd.Context(), cfg, result, line) })
+	if err != nil {
+		return err
 	}
 	if f.json {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(result.Report)
@@ -141,7 +139,7 @@ func (f *backtestFlags) config(cmd *cobra.Command) (trainer.BacktestConfig, erro
 	if err != nil {
 		return cfg, err
 	}
-	if err := f.writable(); err != nil {
+	if err := f.report.writable(); err != nil {
 		return cfg, err
 	}
 	h, err := f.history.LoadAloud(cmd.ErrOrStderr())
@@ -231,34 +229,10 @@ func (f *backtestFlags) families() ([]policy.Family, error) {
 	return list, nil
 }
 
-// writable refuses a report that could not be written after hours of work.
-func (f *backtestFlags) writable() error {
-	if f.report == "" {
-		return nil
-	}
-	if err := cli.Writable(f.report); err != nil {
-		return segue.Errorf(segue.Invalid, "--report %q: %w", f.report, err)
-	}
-	return nil
-}
-
 func firstSubmit(jobs []simulator.Job) segue.Time {
 	first := segue.Never
 	for i := range jobs {
 		first = min(first, jobs[i].Submit)
 	}
 	return first
-}
-
-// writeReport writes the HTML report.
-func (f *backtestFlags) writeReport(cmd *cobra.Command, cfg trainer.BacktestConfig, result trainer.BacktestResult) error {
-	page, err := trainer.ReportPage(cmd.Context(), cfg, result, cli.CommandLine(cmd))
-	if err != nil {
-		return err
-	}
-	if err := cli.WriteFile(f.report, func(w io.Writer) error { _, err := w.Write(page); return err }); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "The report is in %s.\n", f.report)
-	return nil
 }

@@ -34,7 +34,7 @@ type shadowFlags struct {
 	plain               bool
 	json, markdown      bool
 	advice              string
-	report              string
+	report              reportFlag
 }
 
 func newShadowCommand() *cobra.Command {
@@ -78,7 +78,7 @@ it, how to read the report, and what is not measured.`,
 	flags.BoolVar(&f.plain, "plain", false, "measure in a cluster without the caps, dependencies and order that the history gives away")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the tables in Markdown")
-	flags.StringVar(&f.report, "report", "", "write a self-contained HTML report to this file")
+	f.report.add(flags)
 	return cmd
 }
 
@@ -99,28 +99,13 @@ func (f *shadowFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.report != "" {
-		if err := f.writeReport(cmd, cfg, result, report); err != nil {
-			return err
-		}
+	if err := f.report.write(cmd, func(line string) ([]byte, error) { return shadow.Page(cfg, result, report, line) }); err != nil {
+		return err
 	}
 	if f.json {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(report)
 	}
 	return shadowTables{backtestTables{w: cmd.OutOrStdout(), markdown: f.markdown}}.print(report)
-}
-
-// writeReport writes the HTML report.
-func (f *shadowFlags) writeReport(cmd *cobra.Command, cfg shadow.Config, result shadow.Result, report shadow.Report) error {
-	page, err := shadow.Page(cfg, result, report, cli.CommandLine(cmd))
-	if err != nil {
-		return err
-	}
-	if err := cli.WriteFile(f.report, func(w io.Writer) error { _, err := w.Write(page); return err }); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "The report is in %s.\n", f.report)
-	return nil
 }
 
 // config reads the flags and the history.
@@ -142,10 +127,8 @@ func (f *shadowFlags) config(cmd *cobra.Command) (shadow.Config, error) {
 	if cfg.Cluster, err = f.scheduler.Config(); err != nil {
 		return cfg, err
 	}
-	if f.report != "" {
-		if err := cli.Writable(f.report); err != nil {
-			return cfg, segue.Errorf(segue.Invalid, "--report %q: %w", f.report, err)
-		}
+	if err := f.report.writable(); err != nil {
+		return cfg, err
 	}
 	if cfg.By, err = f.trained(cfg.From); err != nil {
 		return cfg, err
