@@ -127,18 +127,18 @@ func handOverOperation() huma.Operation {
 // handOver takes a chain over, once: again it answers with what became of it.
 func (a *API) handOver(ctx context.Context, in *handOverInput) (*handOverOutput, error) {
 	caller, _ := callerOf(ctx)
-	chain, first, err := in.Body.read(in.ID, caller.User, a.cfg.Now())
-	if err != nil {
-		return nil, err
-	}
-	status := http.StatusCreated
-	err = a.services.Chains.Create(ctx, chain, first)
-	if segue.KindOf(err) == segue.Conflict {
-		known, failed := a.services.Chains.Chain(ctx, in.ID)
-		if failed != nil || known.User != caller.User || known.Created != chain.Created {
-			return nil, err
+	status := http.StatusOK
+	// Before anything may be refused: who does not know that it was taken would have
+	// another one keep it going.
+	chain, err := a.services.Chains.Chain(ctx, in.ID)
+	switch {
+	case err == nil && chain.User != caller.User:
+		return nil, segue.Errorf(segue.Conflict, "the ID %s is taken", in.ID)
+	case segue.KindOf(err) == segue.NotFound:
+		var first segue.Link
+		if chain, first, err = in.Body.read(in.ID, caller.User, a.cfg.Now()); err == nil {
+			status, err = http.StatusCreated, a.services.Chains.Create(ctx, chain, first)
 		}
-		chain, status, err = known, http.StatusOK, nil
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -49,6 +50,13 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 	if err != nil {
 		return err
 	}
+	local, server, err := servedSpool()
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		return adoptFor(cmd, local, server, chain, id)
+	}
 	var where chainStore
 	s, err := where.open(cmd.Context())
 	if err != nil {
@@ -66,8 +74,32 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Job %s is the first link of chain %s (%s).\n", id, chain.ID, printable(chain.Name))
+	tellAdopted(cmd, chain, id)
 	return nil
+}
+
+// adoptFor hands a chain over to a server, of which a job is the first link.
+func adoptFor(cmd *cobra.Command, local spool, server Recorder, chain segue.Chain, id segue.JobID) error {
+	link, err := runningLink(cmd.Context(), chain, id)
+	if err != nil {
+		return err
+	}
+	if err := local.Record(chain, link); err != nil {
+		return err
+	}
+	switch err := server.Record(chain, link); {
+	case errors.Is(err, errRefused):
+		return errors.Join(err, local.remove(chain.ID))
+	case err != nil: // the server may have it: `segue status` asks again
+		return err
+	}
+	local.taken(spooled{Chain: chain})
+	tellAdopted(cmd, chain, id)
+	return nil
+}
+
+func tellAdopted(cmd *cobra.Command, chain segue.Chain, id segue.JobID) {
+	fmt.Fprintf(cmd.OutOrStdout(), "Job %s is the first link of chain %s (%s).\n", id, chain.ID, printable(chain.Name))
 }
 
 // chainOf captures a chain from the arguments of sbatch.

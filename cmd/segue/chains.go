@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api/client"
 	"github.com/segue-project/segue/server"
 	"github.com/segue-project/segue/store"
 )
@@ -37,6 +39,7 @@ func (c *chainStore) open(ctx context.Context) (*store.Store, error) {
 	if err := takeOver(ctx, s); err != nil {
 		fmt.Fprintf(os.Stderr, "segue: %s\n", err)
 	}
+	tellWaiting(os.Stderr)
 	return s, nil
 }
 
@@ -88,9 +91,10 @@ func holder() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6])
 }
 
-// takeOver brings the chains into the store that segue sbatch has spooled.
+// takeOver brings the chains into the store that segue sbatch has spooled, and to the
+// server of the environment what waits for that.
 func takeOver(ctx context.Context, s *store.Store) error {
-	return spool{dir: stateDir()}.HandOver(recorded{ctx, s}, segue.TimeOf(time.Now()))
+	return errors.Join(bringToServer(), spool{dir: stateDir()}.HandOver(recorded{ctx, s}, segue.TimeOf(time.Now())))
 }
 
 // recorded is a Recorder that keeps chains in a store.
@@ -167,15 +171,19 @@ func newChainStateCommands() []*cobra.Command {
 		},
 	} {
 		var where chainStore
+		var ask serverFlags
 		cmd := &cobra.Command{
 			Use: c.use, Short: c.short, Long: c.long, Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return where.with(cmd.Context(), func(s *store.Store) error {
+				return ask.ask(cmd.Context(), &where, func(to *client.Client) error {
+					return askToChange(cmd, to, args[0], c.action, c.to)
+				}, func(s *store.Store) error {
 					return changeState(cmd, s, args[0], c.action, c.from, c.to, c.why)
 				})
 			},
 		}
 		where.add(cmd.Flags())
+		ask.add(cmd.Flags(), "which keeps the chain going (default "+serverVariable+")")
 		all = append(all, cmd)
 	}
 	return all
@@ -198,13 +206,37 @@ func changeState(cmd *cobra.Command, s *store.Store, name, action string, from [
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Chain %s (%s) is %s.\n", chain.ID, printable(chain.Name), to)
+	tellChanged(cmd.OutOrStdout(), chain, to, links)
+	return nil
+}
+
+// askToChange has a server change the state of a chain. It is asked for once, by a key
+// of its own.
+func askToChange(cmd *cobra.Command, to *client.Client, name, action string, state segue.ChainState) error {
+	chain, err := find(cmd.Context(), served{to}, name)
+	if err != nil {
+		return err
+	}
+	verb, _, _ := strings.Cut(action, "-")
+	if _, err := to.Change(cmd.Context(), chain.ID, verb, rand.Text()); err != nil {
+		return err
+	}
+	links, err := served{to}.Links(cmd.Context(), chain.ID)
+	if err != nil {
+		return err
+	}
+	tellChanged(cmd.OutOrStdout(), chain, state, links)
+	return nil
+}
+
+// tellChanged says what a chain is by now, and which of its links go on all the same.
+func tellChanged(out io.Writer, chain segue.Chain, to segue.ChainState, links []segue.Link) {
+	fmt.Fprintf(out, "Chain %s (%s) is %s.\n", chain.ID, printable(chain.Name), to)
 	for _, l := range links {
 		if !l.State.Final() && to != segue.ChainActive {
-			fmt.Fprintf(cmd.OutOrStdout(), "Link %d, job %s, is %s and goes on.\n", l.Number, l.Job, l.State)
+			fmt.Fprintf(out, "Link %d, job %s, is %s and goes on.\n", l.Number, l.Job, l.State)
 		}
 	}
-	return nil
 }
 
 // newReadyCommand returns segue ready, which a link runs.

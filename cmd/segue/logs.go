@@ -13,11 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api/client"
 	"github.com/segue-project/segue/schedulers/slurm/sbatch"
+	"github.com/segue-project/segue/store"
 )
 
 func newLogsCommand() *cobra.Command {
 	var where chainStore
+	var ask serverFlags
 	var lines int
 	var all bool
 	cmd := &cobra.Command{
@@ -25,27 +28,30 @@ func newLogsCommand() *cobra.Command {
 		Short: "Show where a chain's links write, and the end of the latest output",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := where.open(cmd.Context())
-			if err != nil {
-				return err
+			show := func(s chainSource, whole func(id string) (segue.Chain, error)) error {
+				found, err := find(cmd.Context(), s, args[0])
+				if err != nil {
+					return err
+				}
+				chain, err := whole(found.ID)
+				if err != nil {
+					return err
+				}
+				links, err := s.Links(cmd.Context(), chain.ID)
+				if err != nil {
+					return err
+				}
+				return showLogs(cmd.OutOrStdout(), chain, links, lines, all)
 			}
-			defer func() { _ = s.Close() }()
-			found, err := find(cmd.Context(), s, args[0])
-			if err != nil {
-				return err
-			}
-			chain, err := s.Chain(cmd.Context(), found.ID)
-			if err != nil {
-				return err
-			}
-			links, err := s.Links(cmd.Context(), chain.ID)
-			if err != nil {
-				return err
-			}
-			return showLogs(cmd.OutOrStdout(), chain, links, lines, all)
+			return ask.ask(cmd.Context(), &where,
+				func(c *client.Client) error { return show(served{c}, spool{dir: stateDir()}.handedOver) },
+				func(s *store.Store) error {
+					return show(s, func(id string) (segue.Chain, error) { return s.Chain(cmd.Context(), id) })
+				})
 		},
 	}
 	where.add(cmd.Flags())
+	ask.add(cmd.Flags(), "about its chains (default "+serverVariable+")")
 	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "how many of the last lines of an output")
 	cmd.Flags().BoolVar(&all, "all", false, "show the end of every link's output")
 	return cmd

@@ -11,7 +11,7 @@ import (
 
 func main() {
 	if call := passthrough.Pending; call != nil {
-		os.Exit(runSbatch(call, spool{dir: stateDir()}, stdio{os.Stdin, os.Stdout, os.Stderr}))
+		os.Exit(runSbatch(call, stdio{os.Stdin, os.Stdout, os.Stderr}))
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

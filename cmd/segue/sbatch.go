@@ -51,7 +51,7 @@ const exitNotFound = 127
 
 // runSbatch deals with a call as sbatch that may be a chain, and returns the
 // exit code; a plain job replaces the process and does not return.
-func runSbatch(call *passthrough.Call, recorder Recorder, std stdio) int {
+func runSbatch(call *passthrough.Call, std stdio) int {
 	line := options.Submission.Read(call.Args)
 	plain := passthrough.Call{Args: line.Without(call.Args, (*options.Option).Segue)}
 	if line.Has("help") || line.Has("usage") || line.Has("version") {
@@ -78,7 +78,7 @@ func runSbatch(call *passthrough.Call, recorder Recorder, std stdio) int {
 		job.Unsure = append(job.Unsure, fmt.Sprintf("it is submitted by a link of chain %s, where only --segue-chain begins another one", chain))
 	}
 	if job.Chain && len(job.Unsure) == 0 && len(job.Refused) == 0 {
-		return submitChain(job, chainInput{args: call.Args, env: env, script: script}, recorder, std)
+		return submitChain(job, chainInput{args: call.Args, env: env, script: script}, std)
 	}
 	if job.Chain && len(job.Refused) == 0 {
 		fmt.Fprintf(std.err, "segue: not a chain, but a single job, because %s\n", strings.Join(job.Unsure, "; "))

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/user"
@@ -40,7 +42,7 @@ type chainInput struct {
 // The chain is written to the spool before sbatch runs, and taken out once it is
 // handed over: when this process is killed in between, whoever reads the spool
 // can ask the scheduler for the token.
-func submitChain(job *sbatch.Job, in chainInput, recorder Recorder, std stdio) int {
+func submitChain(job *sbatch.Job, in chainInput, std stdio) int {
 	program, err := passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH"))
 	if err != nil {
 		fmt.Fprintf(std.err, "segue: %s\n", err)
@@ -65,7 +67,10 @@ func submitChain(job *sbatch.Job, in chainInput, recorder Recorder, std stdio) i
 	if launch.Unheard {
 		fmt.Fprintln(std.err, "segue: with this --export the job does not see the variables SEGUE_*, and cannot say that it is ready")
 	}
-	h := handover{spool: spool{dir: stateDir()}, recorder: recorder, chain: chain, link: link, stderr: std.err}
+	h := handover{chain: chain, link: link, stderr: std.err}
+	if h.spool, h.server, err = servedSpool(); err != nil { // who keeps the chain going is not known yet
+		fmt.Fprintf(std.err, "segue: %s\n", err)
+	}
 	h.keep()
 	_, parsable := job.Settings["parsable"]
 	ran := runner{parsable: parsable, found: h.submitted}.run(exec.CommandContext(context.Background(), program), launch, std)
@@ -86,13 +91,15 @@ func submitChain(job *sbatch.Job, in chainInput, recorder Recorder, std stdio) i
 	return ran.code
 }
 
-// handover brings a chain to the recorder, once.
+// handover leaves a chain in the spool, and brings it to the server, where there is
+// one, once.
 type handover struct {
-	spool    spool
-	recorder Recorder
-	chain    segue.Chain
-	link     segue.Link
-	stderr   interface{ Write([]byte) (int, error) }
+	spool  spool
+	server Recorder // nil without one
+	lost   bool     // it could not be kept
+	chain  segue.Chain
+	link   segue.Link
+	stderr io.Writer
 }
 
 // keep writes the chain to the spool, and makes the folder in which the link is
@@ -101,7 +108,7 @@ func (h *handover) keep() {
 	_ = os.MkdirAll(h.chain.Terms.ReadyDir, 0o700)
 	if err := h.spool.Record(h.chain, h.link); err != nil {
 		h.unmanaged(err)
-		h.recorder = nil
+		h.lost = true
 	}
 }
 
@@ -114,18 +121,34 @@ func (h *handover) submitted(job segue.JobID) {
 	h.record()
 }
 
-// record hands the chain over, and takes it out of the spool.
+// record notes in the spool what has become of the link, and hands the chain over.
 func (h *handover) record() {
-	if h.recorder == nil {
+	if h.lost {
 		return
 	}
-	if err := h.recorder.Record(h.chain, h.link); err != nil {
+	if err := h.spool.Record(h.chain, h.link); err != nil {
 		h.unmanaged(err)
+		return
 	}
-	if h.recorder != Recorder(h.spool) {
-		h.drop()
+	if h.server == nil {
+		return
+	}
+	err := h.server.Record(h.chain, h.link)
+	switch {
+	case err == nil:
+		h.spool.taken(spooled{Chain: h.chain, Link: h.link})
+	case errors.Is(err, errRefused):
+		fmt.Fprintf(h.stderr, "segue: %s; `segue agent` keeps it going\n", oneLine(err))
+		if err := (spool{dir: h.spool.dir}).Record(h.chain, h.link); err != nil {
+			h.unmanaged(err)
+		}
+	default:
+		fmt.Fprintf(h.stderr, "segue: the chain waits for the server, which keeps it going once it has it: `segue status` brings it there: %s\n", oneLine(err))
 	}
 }
+
+// oneLine returns the message of an error on one line.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 func (h *handover) drop() { _ = h.spool.remove(h.chain.ID) }
 

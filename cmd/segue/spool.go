@@ -16,19 +16,25 @@ import (
 
 // spool is a folder of chains that wait to be taken over, a file each. What the
 // environment holds may be secret, so only their owner can read them.
-type spool struct{ dir string }
+type spool struct {
+	dir string
+	// server is who is to take over what is recorded and handed over, by its address;
+	// empty for whoever opens the user's store.
+	server string
+}
 
 // spooled is what a file of the spool holds.
 type spooled struct {
-	Chain segue.Chain
-	Link  segue.Link
+	Chain  segue.Chain
+	Link   segue.Link
+	Server string // as of spool: nobody else takes it, since the server may have
 }
 
 // Record writes a chain with its first link, whole or not at all. What was
 // recorded of it before is replaced.
 func (s spool) Record(chain segue.Chain, link segue.Link) error {
 	var content bytes.Buffer
-	if err := gob.NewEncoder(&content).Encode(spooled{chain, link}); err != nil {
+	if err := gob.NewEncoder(&content).Encode(spooled{chain, link, s.server}); err != nil {
 		return fmt.Errorf("spool chain %s: %w", chain.ID, err)
 	}
 	path := s.path(chain.ID)
@@ -55,8 +61,9 @@ func (s spool) Record(chain segue.Chain, link segue.Link) error {
 // process that submits it: sbatch tries again for two minutes.
 const patience = 15 * time.Minute
 
-// HandOver gives every chain of the spool to the recorder, and keeps those that
-// it does not take. A chain that it has already (Conflict) is taken. The error
+// HandOver gives every chain of the spool that is meant for the recorder to it, and
+// keeps those that it does not take. A chain that a store has already (Conflict) is
+// taken; one that a server refuses is nobody's in particular from then on. The error
 // joins what went wrong.
 func (s spool) HandOver(to Recorder, now segue.Time) error {
 	paths, err := filepath.Glob(s.path("*"))
@@ -66,6 +73,9 @@ func (s spool) HandOver(to Recorder, now segue.Time) error {
 	var all []error
 	for _, path := range paths {
 		chain, err := readSpooled(path)
+		if err == nil && chain.Server != s.server {
+			continue
+		}
 		if err == nil && chain.Link.State == segue.LinkSubmitting && now.Sub(chain.Link.Planned) < patience {
 			continue
 		}
@@ -74,8 +84,10 @@ func (s spool) HandOver(to Recorder, now segue.Time) error {
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // somebody else took it
-		case err == nil || segue.KindOf(err) == segue.Conflict:
-			_ = os.Remove(path)
+		case err == nil || s.server == "" && segue.KindOf(err) == segue.Conflict:
+			s.taken(chain)
+		case errors.Is(err, errRefused):
+			all = append(all, fmt.Errorf("%w; `segue agent` keeps it going", err), spool{dir: s.dir}.Record(chain.Chain, chain.Link))
 		default:
 			all = append(all, fmt.Errorf("take over %s: %w", strings.TrimSuffix(filepath.Base(path), spoolSuffix), err))
 		}
@@ -100,3 +112,37 @@ const spoolSuffix = ".chain"
 func (s spool) path(id string) string { return filepath.Join(s.dir, "submitted", id+spoolSuffix) }
 
 func (s spool) remove(id string) error { return os.Remove(s.path(id)) }
+
+// taken takes a chain out of the spool. What a server has taken is kept aside, since
+// it tells nobody what was captured.
+func (s spool) taken(c spooled) {
+	if s.server != "" && os.MkdirAll(filepath.Dir(s.aside(c.Chain.ID)), 0o700) == nil &&
+		os.Rename(s.path(c.Chain.ID), s.aside(c.Chain.ID)) == nil {
+		return
+	}
+	_ = s.remove(c.Chain.ID)
+}
+
+// aside is where a chain is kept that a server has taken.
+func (s spool) aside(id string) string { return filepath.Join(s.dir, "handed-over", id+spoolSuffix) }
+
+// handedOver returns a chain that a server has taken from here, as it was captured.
+func (s spool) handedOver(id string) (segue.Chain, error) {
+	c, err := readSpooled(s.aside(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return c.Chain, segue.Errorf(segue.NotFound, "chain %s was not handed over from here, and what was captured is told to nobody", id)
+	}
+	return c.Chain, err
+}
+
+// waiting returns how many chains wait for servers, by their addresses.
+func (s spool) waiting() map[string]int {
+	waiting := map[string]int{}
+	paths, _ := filepath.Glob(s.path("*"))
+	for _, path := range paths {
+		if chain, err := readSpooled(path); err == nil && chain.Server != "" {
+			waiting[chain.Server]++
+		}
+	}
+	return waiting
+}

@@ -18,7 +18,7 @@ type took struct {
 }
 
 func (r *took) Record(chain segue.Chain, link segue.Link) error {
-	r.chains = append(r.chains, spooled{chain, link})
+	r.chains = append(r.chains, spooled{Chain: chain, Link: link})
 	return r.err
 }
 

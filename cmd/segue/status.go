@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api/client"
 	"github.com/segue-project/segue/policy"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/store"
@@ -36,18 +37,13 @@ the name of one its links. The odds of a gap are those of the latest decision. W
 --server a server is asked for the chains that its token may see.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if ask.server == "" {
-				return where.with(cmd.Context(), func(s *store.Store) error { return show(cmd, s, args) })
-			}
-			c, err := ask.client()
-			if err != nil {
-				return err
-			}
-			return show(cmd, served{c}, args)
+			return ask.ask(cmd.Context(), &where,
+				func(c *client.Client) error { return show(cmd, served{c}, args) },
+				func(s *store.Store) error { return show(cmd, s, args) })
 		},
 	}
 	where.add(cmd.Flags())
-	ask.add(cmd.Flags(), "about its chains")
+	ask.add(cmd.Flags(), "about its chains (default "+serverVariable+")")
 	cmd.Flags().BoolVar(&all, "all", false, "show chains that have ended too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
@@ -308,21 +304,25 @@ func dash(s string) string {
 
 func newWhyCommand() *cobra.Command {
 	var where chainStore
+	var ask serverFlags
 	var n int
 	cmd := &cobra.Command{
 		Use:   "why CHAIN",
 		Short: "Tell the latest decisions about a chain, and what they were based on",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return where.with(cmd.Context(), func(s *store.Store) error { return tellWhy(cmd, s, args[0], n) })
+			return ask.ask(cmd.Context(), &where,
+				func(c *client.Client) error { return tellWhy(cmd, served{c}, args[0], n) },
+				func(s *store.Store) error { return tellWhy(cmd, s, args[0], n) })
 		},
 	}
 	where.add(cmd.Flags())
+	ask.add(cmd.Flags(), "about its chains (default "+serverVariable+")")
 	cmd.Flags().IntVarP(&n, "decisions", "n", 3, "how many decisions")
 	return cmd
 }
 
-func tellWhy(cmd *cobra.Command, s *store.Store, name string, n int) error {
+func tellWhy(cmd *cobra.Command, s chainSource, name string, n int) error {
 	chain, err := find(cmd.Context(), s, name)
 	if err != nil {
 		return err

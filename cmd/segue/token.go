@@ -35,7 +35,8 @@ func newTokenCreateCommand() *cobra.Command {
 		Use:   "create",
 		Short: "Make a token, and print it once",
 		Long: `Create makes a token and prints it, alone, on standard output. Its scopes are read
-(advice, and one's own chains), chains (pause, resume and stop those) and operator
+(advice, and one's own chains), chains (pause, resume and stop those), submit (hand
+chains over, which a server of root submits as the token's user) and operator
 (everything, for everybody).`,
 		Example: "  segue token create --user ada --scope read,chains --for 2160h > ~/.segue-token",
 		Args:    cobra.NoArgs,
@@ -64,7 +65,7 @@ func newTokenCreateCommand() *cobra.Command {
 	where.add(cmd.Flags())
 	flags := cmd.Flags()
 	flags.StringVar(&grant.User, "user", userName(), "for whom it speaks")
-	flags.StringSliceVar(&scopes, "scope", []string{"read"}, "what it allows: read, chains, operator")
+	flags.StringSliceVar(&scopes, "scope", []string{"read"}, "what it allows: read, chains, submit, operator")
 	flags.DurationVar(&grant.For, "for", 90*24*time.Hour, "how long it is valid; 0 is for ever")
 	flags.StringVar(&grant.Note, "note", "", "what it is for")
 	return cmd

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
+	"github.com/segue-project/segue/api/client"
+	"github.com/segue-project/segue/store"
+)
+
+// The environment names the server that keeps a user's chains going, as the flags
+// --server and --token-file do.
+const (
+	serverVariable = "SEGUE_SERVER"
+	tokenVariable  = "SEGUE_TOKEN_FILE"
+)
+
+// errRefused is wrapped by the error of a server that does not take a chain, and will
+// not.
+var errRefused = errors.New("the server does not take the chain")
+
+// intake is a Recorder that hands chains over to a server.
+type intake struct {
+	client *client.Client
+	// For how long, and how often, it is tried again while the server does not answer:
+	// somebody waits for it.
+	patience, pause time.Duration
+}
+
+// Record implements Recorder. An error that does not wrap errRefused leaves open
+// whether the server has the chain.
+func (i intake) Record(chain segue.Chain, first segue.Link) error {
+	ctx, cancel := context.WithTimeout(context.Background(), i.patience)
+	defer cancel()
+	for {
+		err := i.client.HandOver(ctx, chain, first)
+		if refused(err) {
+			return fmt.Errorf("%w: %w", errRefused, err)
+		}
+		if segue.KindOf(err) != segue.Unavailable {
+			return err
+		}
+		again := time.NewTimer(i.pause)
+		select {
+		case <-ctx.Done():
+			again.Stop()
+			return err
+		case <-again.C:
+		}
+	}
+}
+
+// refused reports whether an error is the server's word on a chain, which it does not
+// have. One about who asks is not: another token may do.
+func refused(err error) bool {
+	if p, ok := errors.AsType[*api.Problem](err); ok && p.Status == http.StatusRequestEntityTooLarge {
+		return true
+	}
+	kind := segue.KindOf(err)
+	return kind == segue.Invalid || kind == segue.NotFound || kind == segue.Conflict
+}
+
+// servedSpool returns the spool of what is meant for the server of the environment,
+// and the recorder that brings it there; a nil recorder without one.
+func servedSpool() (spool, Recorder, error) {
+	s := spool{dir: stateDir(), server: os.Getenv(serverVariable)}
+	if s.server == "" {
+		return s, nil, nil
+	}
+	c, err := (&serverFlags{server: s.server, tokenFile: os.Getenv(tokenVariable)}).client()
+	if err != nil {
+		return s, nil, fmt.Errorf("%s: %w", serverVariable, err)
+	}
+	return s, intake{client: c, patience: 10 * time.Second, pause: time.Second}, nil
+}
+
+// bringToServer hands over what waits for the server of the environment.
+func bringToServer() error {
+	s, to, err := servedSpool()
+	if err != nil || to == nil {
+		return err
+	}
+	return s.HandOver(to, segue.TimeOf(time.Now()))
+}
+
+// tellWaiting says which chains wait for a server that nobody has asked now: no other
+// keeps them going.
+func tellWaiting(out io.Writer) {
+	waiting := spool{dir: stateDir()}.waiting()
+	for _, server := range slices.Sorted(maps.Keys(waiting)) {
+		fmt.Fprintf(out, "segue: the server %s has not taken all chains yet (%d): `%s=%s segue status` brings them there\n",
+			server, waiting[server], serverVariable, server)
+	}
+}
+
+// fromEnvironment lets the environment name the server where neither it nor a store
+// was named, and reports whether one is to be asked.
+func (f *serverFlags) fromEnvironment(where *chainStore) bool {
+	if f.server == "" && where.where == "" {
+		f.server = os.Getenv(serverVariable)
+		f.tokenFile = cmp.Or(f.tokenFile, os.Getenv(tokenVariable))
+	}
+	return f.server != ""
+}
+
+// ask calls use with the chains of the server that is named, or of the store; what
+// waits for either is brought there before.
+func (f *serverFlags) ask(ctx context.Context, where *chainStore, served func(c *client.Client) error, stored func(s *store.Store) error) error {
+	if !f.fromEnvironment(where) {
+		return where.with(ctx, stored)
+	}
+	c, err := f.client()
+	if err != nil {
+		return err
+	}
+	if f.server == os.Getenv(serverVariable) {
+		if err := bringToServer(); err != nil { // the other chains are shown all the same
+			fmt.Fprintf(os.Stderr, "segue: %s\n", oneLine(err))
+		}
+	}
+	return served(c)
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/segue-project/segue"
+)
+
+func TestAChainThatWaitsForAServerIsNobodyElses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer error
+		// Where it is after the server was asked, and then the user's own store.
+		atServer, atStore int
+		aside             bool
+	}{
+		"the server takes it":            {nil, 1, 0, true},
+		"the server does not answer":     {segue.Errorf(segue.Unavailable, "nobody answers"), 1, 0, false},
+		"the server knows nobody":        {segue.Errorf(segue.Other, "the token expired"), 1, 0, false},
+		"the server will never take it":  {fmt.Errorf("%w: no", errRefused), 1, 1, false},
+		"it is for the server of others": {nil, 0, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			local, here := spool{dir: dir}, spool{dir: dir, server: "unix:///here"}
+			meant := here
+			if c.atServer == 0 {
+				meant.server = "unix:///there"
+			}
+			chain := aChain(segue.LinkQueued)
+			if err := meant.Record(chain.Chain, chain.Link); err != nil {
+				t.Fatal(err)
+			}
+			server, store := took{err: c.answer}, took{}
+			for range 2 {
+				if err := here.HandOver(&server, 0); (err == nil) != (c.answer == nil || len(store.chains) > 0) {
+					t.Errorf("the server is asked: %v", err)
+				}
+				if err := local.HandOver(&store, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := min(1, len(server.chains)); got != c.atServer || len(store.chains) != c.atStore {
+				t.Errorf("offered %d times to the server and %d times to the store, want %d and %d", got, len(store.chains), c.atServer, c.atStore)
+			}
+			kept, err := here.handedOver(chain.Chain.ID)
+			if (err == nil) != c.aside {
+				t.Errorf("what the server has taken: %v", err)
+			}
+			if diff := cmp.Diff(chain.Chain, kept); c.aside && diff != "" {
+				t.Errorf("what the server has taken (-captured +kept):\n%s", diff)
+			}
+		})
+	}
+}
+
+// someone is a user of the machine who runs segue.
+type someone struct {
+	*service
+	home string
+	who  *syscall.Credential
+	env  []string
+}
+
+// someone returns a user with a home that nobody else may look into.
+func (s *service) someone(name, server string) someone {
+	s.t.Helper()
+	u, err := user.Lookup(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	home := filepath.Join(s.dir, "home-"+name)
+	if err := os.Mkdir(home, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Chown(home, uid, gid); err != nil {
+		s.t.Fatal(err)
+	}
+	return someone{
+		service: s, home: home, who: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)},
+		env: []string{"HOME=" + home, "USER=" + name, "PATH=" + s.slurm.bin() + ":" + os.Getenv("PATH"), serverVariable + "=" + server},
+	}
+}
+
+// runs runs segue and returns what it printed; it must end well.
+func (u someone) runs(args ...string) (stdout, stderr string) {
+	u.t.Helper()
+	var out, complaint bytes.Buffer
+	cmd := exec.CommandContext(u.t.Context(), u.program, args...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = u.env, u.home, &out, &complaint
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.who}
+	if err := cmd.Run(); err != nil {
+		u.t.Fatalf("segue %q: %v: %s%s", args, err, &out, &complaint)
+	}
+	return out.String(), complaint.String()
+}
+
+// owners returns who has submitted the jobs, by their tokens' links.
+func (f fakeSlurm) owners(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(f.jobs(), "*", "job"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Fields(string(text))
+		_, link, _ := strings.Cut(words[1], "/")
+		all = append(all, link+" "+words[2])
+	}
+	slices.Sort(all)
+	return all
+}
+
+// opened lets all users go through a folder of a test's.
+func opened(t *testing.T, dir string) {
+	t.Helper()
+	for ; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A user without any password of a database submits a chain, and a server of root keeps
+// it going as that user.
+func TestAUsersChainComesToAServerOfRoot(t *testing.T) {
+	t.Parallel()
+	if testing.Short() || os.Getuid() != 0 {
+		t.Log("it takes half a minute, and root")
+		return
+	}
+	s := &service{t: t, program: buildSegue(t), dir: t.TempDir(), slurm: newFakeSlurm(t, 2*time.Second), client: http.Client{Timeout: 20 * time.Second}}
+	for _, dir := range []string{filepath.Dir(s.program), s.dir, s.slurm.bin()} {
+		opened(t, dir)
+	}
+	if err := os.Chmod(s.slurm.jobs(), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s.variables = []string{"HOME=" + s.dir, "XDG_STATE_HOME=" + s.dir, "PATH=" + s.slurm.bin() + ":" + os.Getenv("PATH")}
+	socket := filepath.Join(s.dir, "segue.sock")
+	address := freeAddress(t)
+	start := func() *running { return s.start("data", address, "--every", "1s", "--socket", socket) }
+	ada, ben, root := s.someone("nobody", "unix://"+socket), s.someone("daemon", "unix://"+socket), s.someone("root", "unix://"+socket)
+	r := start()
+
+	out, complaint := ada.runs("sbatch", "-J", "train", "--time=1", "--segue-chain", "--segue-done-file=done", "--wrap=true")
+	if out != "Submitted batch job 1\n" || complaint != "" {
+		t.Fatalf("segue sbatch says %q and %q", out, complaint)
+	}
+	s.until("the second link is submitted as ada", func() bool { return slices.Contains(s.slurm.owners(t), "2.1 nobody") })
+	if out, _ := ada.runs("status"); !strings.Contains(out, "train") || !strings.Contains(out, "active") {
+		t.Errorf("ada sees\n%s", out)
+	}
+	if out, _ := ben.runs("status", "--all"); strings.Contains(out, "train") {
+		t.Errorf("ben sees\n%s", out)
+	}
+	ada.runs("why", "train")
+	if out, _ := ada.runs("logs", "train"); !strings.Contains(out, filepath.Join(ada.home, "slurm-1.out")) {
+		t.Errorf("the links write\n%s", out)
+	}
+	// In a folder into which only ada may look.
+	if err := os.WriteFile(filepath.Join(ada.home, "done"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.until("the work is done", func() bool { out, _ := ada.runs("status", "--all"); return strings.Contains(out, "done") })
+
+	r.kill()
+	out, complaint = ada.runs("sbatch", "-J", "later", "--time=1", "--segue-chain", "--wrap=true")
+	if !strings.HasPrefix(out, "Submitted batch job ") || !strings.Contains(complaint, "the chain waits for the server") {
+		t.Fatalf("without a server segue sbatch says %q and %q", out, complaint)
+	}
+	if _, complaint := ada.runs("status", "--store", filepath.Join(ada.home, "own.db")); !strings.Contains(complaint, "has not taken all chains yet (1)") {
+		t.Errorf("of a chain that waits segue says %q", complaint)
+	}
+	start()
+	if out, complaint := ada.runs("status"); !strings.Contains(out, "later") || complaint != "" {
+		t.Errorf("when the server is back ada sees\n%s%s", out, complaint)
+	}
+	if out, _ := ada.runs("pause", "later"); !strings.Contains(out, "is paused") {
+		t.Errorf("segue pause says %q", out)
+	}
+	if out, _ := ada.runs("resume", "later"); !strings.Contains(out, "is active") {
+		t.Errorf("segue resume says %q", out)
+	}
+	if out, _ := ada.runs("stop", "later"); !strings.Contains(out, "is stopped") {
+		t.Errorf("segue stop says %q", out)
+	}
+
+	_, complaint = root.runs("sbatch", "-J", "roots", "--time=1", "--segue-chain", "--wrap=true")
+	if !strings.Contains(complaint, "chains of root are not taken over") || !strings.Contains(complaint, "`segue agent` keeps it going") {
+		t.Errorf("root is told %q", complaint)
+	}
+	if out, _ := root.runs("status", "--store", filepath.Join(root.home, "own.db")); !strings.Contains(out, "roots") {
+		t.Errorf("root's own store has\n%s", out)
+	}
+	tokens := s.slurm.tokens(t)
+	if unique := slices.Compact(slices.Clone(tokens)); len(unique) != len(tokens) {
+		t.Errorf("jobs of one link: %q", tokens)
+	}
+	for _, owner := range s.slurm.owners(t) {
+		if strings.HasSuffix(owner, " root") && !strings.HasPrefix(owner, "1.1 ") {
+			t.Errorf("a link was submitted as root: %v", s.slurm.owners(t))
+		}
+	}
+}
