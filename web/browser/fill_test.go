@@ -226,8 +226,28 @@ func (f *filler) trainings() {
 		}
 		t.Folder = filepath.Join(f.dir, "trainings", t.ID)
 		f.must(os.MkdirAll(t.Folder, 0o700))
-		log := "collect\nexport: 5,700 jobs\ntrain: 400 trees, pinball loss 1.22 h\n"
-		f.must(os.WriteFile(filepath.Join(t.Folder, "log"), []byte(log), 0o600))
+		f.must(os.WriteFile(filepath.Join(t.Folder, "log"), []byte(logOf(t)), 0o600))
 		f.must(f.s.BeginTraining(f.t.Context(), t))
 	}
+}
+
+// logOf is what a training writes, up to where it came.
+func logOf(t store.Training) string {
+	at := func(after time.Duration) string { return t.Started.Add(after).Std().UTC().Format(time.RFC3339) }
+	log := fmt.Sprintf(`%s collect
+%s export
+5700 jobs, submitted from %s to %s
+%s train
++ segue-trainer train --out trainings/%s/%s --until %s --trace trainings/%s/history.parquet --nodes 60
+samples
+trees
+policy moe-dqn
+`, at(0), at(9*time.Second), at(-60*24*time.Hour), at(-time.Minute), at(12*time.Second), t.ID, t.Model, at(-21*24*time.Hour), t.ID)
+	if t.State == store.TrainingRunning {
+		return log
+	}
+	return log + fmt.Sprintf(`%s promote
++ segue-trainer promote --registry models --challenger trainings/%s/%s --from %s --until %s
+Reason: %s
+`, at(33*time.Minute), t.ID, t.Model, at(-21*24*time.Hour), at(0), t.Why)
 }

@@ -98,6 +98,10 @@ await section("every page, light, dark, on a phone and without a script", async 
   await login(waiting, full.tokens.operator);
   await waiting.waitForSelector(".outlooks svg", { timeout: 60000 });
   check(true, "the forecast of the next day comes by a live update");
+  // A training is called after when it began: the list leads to it.
+  await waiting.goto("/trainings");
+  await Promise.all([waiting.waitForURL("**/trainings/*"), waiting.click("tbody tr:nth-child(2) th a")]);
+  const training = [new URL(waiting.url()).pathname, "training", "+ segue-trainer promote"];
   for (const [options, suffix] of [
     [{ colorScheme: "light" }, ""],
     [{ colorScheme: "dark" }, "-dark"],
@@ -106,7 +110,7 @@ await section("every page, light, dark, on a phone and without a script", async 
   ]) {
     const page = await person(full, options);
     await login(page, full.tokens.operator);
-    for (const [path, name, text] of pages) {
+    for (const [path, name, text] of [...pages, training]) {
       const began = Date.now();
       const answer = await page.goto(path);
       const body = await answer.body();
