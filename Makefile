@@ -24,7 +24,7 @@ bench: ## run the benchmarks beside an earlier commit's, but not load (BENCH=reg
 load: ## load a server by vegeta and print a table: two minutes (SECONDS_EACH=n)
 	@scripts/load
 
-verify: ## everything that a release needs: check, race, fuzz, static and reproducible build
+verify: ## everything that a release needs: check, race, fuzz, and what is shipped, made twice
 	@scripts/verify
 
 build: ## build bin/segue, one static file
