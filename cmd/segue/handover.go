@@ -15,6 +15,7 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/api"
 	"github.com/segue-project/segue/api/client"
+	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/store"
 )
 
@@ -32,30 +33,24 @@ var errRefused = errors.New("the server does not take the chain")
 // intake is a Recorder that hands chains over to a server.
 type intake struct {
 	client *client.Client
-	// For how long, and how often, it is tried again while the server does not answer:
-	// somebody waits for it.
-	patience, pause time.Duration
+	again  int // how often it is tried again, a second later, while the server does not answer
 }
+
+// answered is how long a server may take to answer: somebody waits for it.
+const answered = 10 * time.Second
 
 // Record implements Recorder. An error that does not wrap errRefused leaves open
 // whether the server has the chain.
 func (i intake) Record(chain segue.Chain, first segue.Link) error {
-	ctx, cancel := context.WithTimeout(context.Background(), i.patience)
+	ctx, cancel := context.WithTimeout(context.Background(), answered)
 	defer cancel()
-	for {
+	for again := 0; ; again++ {
 		err := i.client.HandOver(ctx, chain, first)
-		if refused(err) {
+		switch {
+		case refused(err):
 			return fmt.Errorf("%w: %w", errRefused, err)
-		}
-		if segue.KindOf(err) != segue.Unavailable {
+		case segue.KindOf(err) != segue.Unavailable, again >= i.again, schedulers.Sleep(ctx, time.Second) != nil:
 			return err
-		}
-		again := time.NewTimer(i.pause)
-		select {
-		case <-ctx.Done():
-			again.Stop()
-			return err
-		case <-again.C:
 		}
 	}
 }
@@ -71,9 +66,9 @@ func refused(err error) bool {
 }
 
 // servedSpool returns the spool of what is meant for the server of the environment,
-// and the recorder that brings it there; a nil recorder without one.
-func servedSpool() (spool, Recorder, error) {
-	s := spool{dir: stateDir(), server: os.Getenv(serverVariable)}
+// and what brings it there, nil without one.
+func servedSpool() (s spool, to *intake, err error) {
+	s = spool{dir: stateDir(), server: os.Getenv(serverVariable)}
 	if s.server == "" {
 		return s, nil, nil
 	}
@@ -81,7 +76,7 @@ func servedSpool() (spool, Recorder, error) {
 	if err != nil {
 		return s, nil, fmt.Errorf("%s: %w", serverVariable, err)
 	}
-	return s, intake{client: c, patience: 10 * time.Second, pause: time.Second}, nil
+	return s, &intake{client: c}, nil
 }
 
 // bringToServer hands over what waits for the server of the environment.

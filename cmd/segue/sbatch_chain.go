@@ -68,7 +68,7 @@ func submitChain(job *sbatch.Job, in chainInput, std stdio) int {
 		fmt.Fprintln(std.err, "segue: with this --export the job does not see the variables SEGUE_*, and cannot say that it is ready")
 	}
 	h := handover{chain: chain, link: link, stderr: std.err}
-	if h.spool, h.server, err = servedSpool(); err != nil { // who keeps the chain going is not known yet
+	if h.spool, h.server, err = servedSpool(); err != nil { // it waits for the one that is meant
 		fmt.Fprintf(std.err, "segue: %s\n", err)
 	}
 	h.keep()
@@ -95,8 +95,8 @@ func submitChain(job *sbatch.Job, in chainInput, std stdio) int {
 // one, once.
 type handover struct {
 	spool  spool
-	server Recorder // nil without one
-	lost   bool     // it could not be kept
+	server *intake // nil without one
+	lost   bool    // it could not be kept
 	chain  segue.Chain
 	link   segue.Link
 	stderr io.Writer
@@ -133,6 +133,7 @@ func (h *handover) record() {
 	if h.server == nil {
 		return
 	}
+	h.server.again = 9
 	err := h.server.Record(h.chain, h.link)
 	switch {
 	case err == nil:

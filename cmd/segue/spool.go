@@ -88,6 +88,8 @@ func (s spool) HandOver(to Recorder, now segue.Time) error {
 			s.taken(chain)
 		case errors.Is(err, errRefused):
 			all = append(all, fmt.Errorf("%w; `segue agent` keeps it going", err), spool{dir: s.dir}.Record(chain.Chain, chain.Link))
+		case s.server != "" && segue.KindOf(err) == segue.Unavailable: // nor will it the others
+			return errors.Join(append(all, fmt.Errorf("hand chains over: %w", err))...)
 		default:
 			all = append(all, fmt.Errorf("take over %s: %w", strings.TrimSuffix(filepath.Base(path), spoolSuffix), err))
 		}
