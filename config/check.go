@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // a static binary on a bare machine has no zone files
@@ -19,6 +20,9 @@ const (
 	judgedOn  = Duration(21 * 24 * time.Hour)
 )
 
+// answersFor is the default of advice.fresh.
+const answersFor = Duration(10 * time.Second)
+
 // wrong is a value that makes no sense.
 type wrong struct {
 	path []string
@@ -31,14 +35,7 @@ func (c *Config) check() []wrong {
 	refuse := func(path, format string, args ...any) {
 		all = append(all, wrong{strings.Split(path, "."), fmt.Sprintf(format, args...)})
 	}
-	if c.Listen != "" {
-		if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-			refuse("listen", "found %q: want HOST:PORT, such as 127.0.0.1:7411", c.Listen)
-		}
-	}
-	if (c.TLS.Certificate == "") != (c.TLS.Key == "") {
-		refuse("tls", "want certificate and key, or neither")
-	}
+	c.checkListen(refuse)
 	if c.DatabaseURL != "" && !isPostgres(c.DatabaseURL) {
 		refuse("database_url", "want postgres://...; without it the server keeps a file in data") // it may hold a password
 	}
@@ -57,17 +54,17 @@ func (c *Config) check() []wrong {
 			refuse(path, "found %d: want 1 or more", n)
 		}
 	}
-	if c.Advice.Stale != 0 && c.Advice.Stale < c.Advice.Fresh {
-		refuse("advice.stale", "found %s: want no less than fresh, which is %s", c.Advice.Stale, c.Advice.Fresh)
+	if fresh := cmp.Or(c.Advice.Fresh, answersFor); c.Advice.Stale != 0 && c.Advice.Stale < fresh {
+		refuse("advice.stale", "found %s: want no less than fresh, which is %s", c.Advice.Stale, fresh)
 	}
 	if c.Every != 0 && c.Every.Std() < time.Second {
 		refuse("every", "found %s: want at least 1s", c.Every)
 	}
 	if u, err := url.Parse(c.Tracing.Endpoint); c.Tracing.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		refuse("tracing.endpoint", "found %q: want http://HOST:PORT or https://...", c.Tracing.Endpoint)
+		refuse("tracing.endpoint", "found %q: want http://HOST:PORT or https://...", withoutUser(c.Tracing.Endpoint))
 	}
-	if r := c.Tracing.Ratio; r < 0 || r > 1 {
-		refuse("tracing.ratio", "found %g: want more than 0, and at most 1", r)
+	if r := c.Tracing.Ratio; r != nil && !(*r > 0 && *r <= 1) { // NaN is neither
+		refuse("tracing.ratio", "found %g: want more than 0, and at most 1", *r)
 	}
 	used := cmp.Or(c.Training.Back, trainedOn)
 	if c.Retention.Jobs > 0 && c.Training.Schedule != "" && Duration(c.Retention.Jobs) < used {
@@ -76,6 +73,32 @@ func (c *Config) check() []wrong {
 	c.Training.check(refuse)
 	slices.SortFunc(all, func(a, b wrong) int { return slices.Compare(a.path, b.path) })
 	return all
+}
+
+// checkListen refuses what nobody can listen on, and what a server does not.
+func (c *Config) checkListen(refuse func(path, format string, args ...any)) {
+	if (c.TLS.Certificate == "") != (c.TLS.Key == "") {
+		refuse("tls", "want certificate and key, or neither")
+	}
+	if c.Listen == "" {
+		return
+	}
+	host, port, err := net.SplitHostPort(c.Listen)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	switch {
+	case err != nil:
+		refuse("listen", "found %q: want HOST:PORT, such as 127.0.0.1:7411", c.Listen)
+	case !Loopback(host) && c.TLS == (TLS{}):
+		refuse("listen", "found %q: beyond this machine there must be TLS: want tls.certificate and tls.key, or tls.elsewhere where a proxy sees to it", c.Listen)
+	}
+}
+
+// Loopback reports whether a host is this machine, which no network reaches.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (t *Training) check(refuse func(path, format string, args ...any)) {

@@ -119,7 +119,15 @@ type Tracing struct {
 	Endpoint string `yaml:"endpoint,omitempty"`
 	// Ratio is which part of the traces that begin here is recorded, more than 0 and at
 	// most 1; default what the variable OTEL_TRACES_SAMPLER says, or 1.
-	Ratio float64 `yaml:"ratio,omitempty"`
+	Ratio *float64 `yaml:"ratio,omitempty"`
+}
+
+// Part returns the part of the traces that is recorded, 0 where nothing is said.
+func (t Tracing) Part() float64 {
+	if t.Ratio == nil {
+		return 0
+	}
+	return *t.Ratio
 }
 
 // Training says when and how models are trained from the history.

@@ -113,7 +113,17 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 			"retention: {jobs: 90d}\ntraining: {schedule: '@daily'}\n",
 			[]string{"c.yaml:1:19: retention.jobs: found 2160h: want no less than what is trained on, which is 4320h (training.back)"},
 		},
-		"a schedule": {"training: {schedule: at night}\n", []string{`c.yaml:1:22: training.schedule: found "at night": want five fields as in crontab(5), such as 30 2 * * *, or @daily: expected exactly 5 fields, found 2: [at night]`}},
+		"no port": {"listen: 127.0.0.1:99999\n", []string{`c.yaml:1:9: listen: found "127.0.0.1:99999": want HOST:PORT, such as 127.0.0.1:7411`}},
+		"beyond the machine, no TLS": {
+			"listen: 0.0.0.0:7411\n",
+			[]string{`c.yaml:1:9: listen: found "0.0.0.0:7411": beyond this machine there must be TLS: want tls.certificate and tls.key, or tls.elsewhere where a proxy sees to it`},
+		},
+		"beyond the machine, a proxy": {"listen: 0.0.0.0:7411\ntls: {elsewhere: true}\n", nil},
+		"staler than the default":     {"advice: {stale: 5s}\n", []string{"c.yaml:1:17: advice.stale: found 5s: want no less than fresh, which is 10s"}},
+		"fresher than the default":    {"advice: {fresh: 1m}\n", nil},
+		"nothing is recorded":         {"tracing: {ratio: 0}\n", []string{"c.yaml:1:18: tracing.ratio: found 0: want more than 0, and at most 1"}},
+		"two documents":               {"log_level: info\n---\nlog_level: debug\n", []string{"c.yaml:2:1: a second document begins: want one"}},
+		"a schedule":                  {"training: {schedule: at night}\n", []string{`c.yaml:1:22: training.schedule: found "at night": want five fields as in crontab(5), such as 30 2 * * *, or @daily: expected exactly 5 fields, found 2: [at night]`}},
 		"a schedule of no hour": {
 			"training:\n  schedule: 99 99 * * *\n",
 			[]string{`c.yaml:2:13: training.schedule: found "99 99 * * *": want five fields as in crontab(5), such as 30 2 * * *, or @daily: end of range (99) above maximum (59): 99`},
@@ -199,12 +209,81 @@ func TestTheEnvironmentCountsBeforeTheFile(t *testing.T) {
 	if err != nil || c.DatabaseURL != "postgres://elsewhere/segue" || c.Training.Webhook != "https://hooks.example.org/T0/secret" {
 		t.Errorf("%q, %q, %v; want the environment's database and the file's webhook", c.DatabaseURL, c.Training.Webhook, err)
 	}
-	if c := Environment(environment); c.DatabaseURL != "postgres://elsewhere/segue" {
-		t.Errorf("without a file %q", c.DatabaseURL)
+	if c, err := Read("", environment); err != nil || c.DatabaseURL != "postgres://elsewhere/segue" {
+		t.Errorf("without a file %q, %v", c.DatabaseURL, err)
+	}
+	flag := Given{"database_url", "--database-url", func(c *Config) { c.DatabaseURL = "postgres://flag/segue" }}
+	if c, err := Read(path, environment, flag); err != nil || c.DatabaseURL != "postgres://flag/segue" {
+		t.Errorf("with a flag %q, %v", c.DatabaseURL, err)
 	}
 	_, err = Read(path+".gone", environment)
 	if segue.KindOf(err) != segue.NotFound {
 		t.Errorf("error %v, want one of kind not found", err)
+	}
+}
+
+// What the environment and flags give is checked as what the file says, and called by
+// the name of who gives it.
+func TestWhatIsGivenBesidesTheFileIsChecked(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(path, []byte("listen: 127.0.0.1:7411\ndatabase_url: mysql://db/segue\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	variables := map[string]string{
+		"DATABASE_URL": "mysql://root:secret@db", "SEGUE_TRAINING_WEBHOOK": "ftp://secret", "OTEL_EXPORTER_OTLP_ENDPOINT": "https:///nowhere",
+	}
+	environment := func(name string) string { return variables[name] }
+	want := []string{
+		"DATABASE_URL (database_url): want postgres://...; without it the server keeps a file in data",
+		"--listen (listen): found \"127.0.0.1:99999\": want HOST:PORT, such as 127.0.0.1:7411",
+		"OTEL_EXPORTER_OTLP_ENDPOINT (tracing.endpoint): found \"https:///nowhere\": want http://HOST:PORT or https://...",
+		"SEGUE_TRAINING_WEBHOOK (training.webhook): want https://...",
+	}
+	for _, file := range []string{"", path} {
+		_, err := Read(file, environment, Given{"listen", "--listen", func(c *Config) { c.Listen = "127.0.0.1:99999" }})
+		if segue.KindOf(err) != segue.Invalid {
+			t.Fatalf("with the file %q: error %v, want one of kind invalid", file, err)
+		}
+		if diff := cmp.Diff(want, strings.Split(err.Error(), "\n")); diff != "" {
+			t.Errorf("with the file %q (-want +got):\n%s", file, diff)
+		}
+	}
+	delete(variables, "DATABASE_URL")
+	if _, err := Read(path, environment); err == nil || !strings.Contains(err.Error(), "c.yaml:2:15: database_url: ") {
+		t.Errorf("error %v, want the place in the file where the environment gives nothing", err)
+	}
+	open := func(c *Config) { c.Listen = "0.0.0.0:7411" }
+	proxy := func(c *Config) { c.TLS.Elsewhere = true }
+	none := func(string) string { return "" }
+	if _, err := Read("", none, Given{"listen", "--listen", open}); err == nil || !strings.Contains(err.Error(), "there must be TLS") {
+		t.Errorf("error %v, want that there must be TLS", err)
+	}
+	if _, err := Read("", none, Given{"listen", "--listen", open}, Given{"tls.elsewhere", "--tls-elsewhere", proxy}); err != nil {
+		t.Errorf("behind a proxy: %v", err)
+	}
+}
+
+// A secret is not printed wherever it may stand.
+func TestSecretsOfVariablesAndURLsAreNotPrinted(t *testing.T) {
+	t.Parallel()
+	c, err := Parse("c.yaml", []byte(`database_url: postgres://db/segue?password=secret1&sslpassword=secret2
+cluster: {environment: {SLURM_JWT: secret3, SLURM_CONF: /etc/slurm.conf}}
+tracing: {endpoint: "https://secret4:secret5@collector?key=secret6"}
+training: {webhook: "https://secret7@hooks.example.org/secret8?secret9"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Print(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "secret") || !strings.Contains(string(text), "SLURM_JWT") || !strings.Contains(string(text), "/etc/slurm.conf") {
+		t.Errorf("it prints\n%s", text)
+	}
+	if c.Cluster.Environment["SLURM_JWT"] != "secret3" {
+		t.Error("what is printed has changed what counts")
 	}
 }
 

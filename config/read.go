@@ -15,71 +15,107 @@ import (
 	"github.com/segue-project/segue"
 )
 
-// Read reads the file at path, with what the environment says instead.
-func Read(path string, environment func(name string) string) (Config, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Config{}, segue.Errorf(segue.NotFound, "read the configuration: %w", err)
-	}
-	c, err := Parse(path, text)
-	if err != nil {
-		return Config{}, err
-	}
-	c.override(environment)
-	return c, nil
+// Given is a setting that counts before the file's: of the environment, or a flag.
+type Given struct {
+	Setting string // its name in the file, such as tls.elsewhere
+	By      string // what gives it, for messages: DATABASE_URL, or --listen
+	Set     func(*Config)
 }
 
-// override takes from the environment what may be a secret, or is set there by habit.
-func (c *Config) override(environment func(name string) string) {
-	for name, into := range map[string]*string{
-		"DATABASE_URL": &c.DatabaseURL, "SEGUE_TRAINING_WEBHOOK": &c.Training.Webhook, "OTEL_EXPORTER_OTLP_ENDPOINT": &c.Tracing.Endpoint,
-	} {
-		if v := environment(name); v != "" {
-			*into = v
+// Read reads the file at path, "" for none, with what the environment says instead,
+// and then what is given besides. All of it is checked together. The error, of kind
+// Invalid, has a line for each thing that is wrong: where it stands (file:line:column,
+// or the name of the variable or flag), what was found and what is allowed.
+func Read(path string, environment func(name string) string, besides ...Given) (Config, error) {
+	var text []byte
+	if path != "" {
+		var err error
+		if text, err = os.ReadFile(path); err != nil {
+			return Config{}, segue.Errorf(segue.NotFound, "read the configuration: %w", err)
 		}
 	}
+	return parse(path, text, append(variables(environment), besides...))
 }
 
-// Environment is the configuration where there is no file.
-func Environment(environment func(name string) string) Config {
-	var c Config
-	c.override(environment)
-	return c
+// variables are what the environment gives: what may be a secret, or is set there by
+// habit.
+func variables(environment func(name string) string) (all []Given) {
+	for _, v := range []struct {
+		name, setting string
+		set           func(c *Config, value string)
+	}{
+		{"DATABASE_URL", "database_url", func(c *Config, value string) { c.DatabaseURL = value }},
+		{"SEGUE_TRAINING_WEBHOOK", "training.webhook", func(c *Config, value string) { c.Training.Webhook = value }},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "tracing.endpoint", func(c *Config, value string) { c.Tracing.Endpoint = value }},
+	} {
+		if value := environment(v.name); value != "" {
+			all = append(all, Given{v.setting, v.name, func(c *Config) { v.set(c, value) }})
+		}
+	}
+	return all
 }
 
-// Parse reads the text of a file of a name. The error, of kind Invalid, has a line
-// for each thing that is wrong: file:line:column, what was found and what is
-// allowed.
-func Parse(name string, text []byte) (Config, error) {
+// Parse reads the text of a file of a name, as Read does.
+func Parse(name string, text []byte) (Config, error) { return parse(name, text, nil) }
+
+func parse(name string, text []byte, given []Given) (Config, error) {
 	var root yaml.Node
 	var c Config
-	err := firstDocument(text, &root)
-	if errors.Is(err, io.EOF) { // nothing, or nothing but comments
-		return c, nil
-	}
-	if err == nil {
+	err := onlyDocument(text, &root)
+	if err == nil && !root.IsZero() {
 		err = yaml.Load(text, &c, yaml.WithKnownFields())
 	}
 	if err != nil {
 		return Config{}, segue.Errorf(segue.Invalid, "%s", strings.Join(explained(name, err), "\n"))
 	}
+	by := map[string]string{}
+	for _, g := range given {
+		g.Set(&c)
+		by[g.Setting] = g.By
+	}
 	if wrong := c.check(); len(wrong) > 0 {
 		lines := make([]string, len(wrong))
 		for i, w := range wrong {
-			line, column := whereIs(&root, w.path)
-			lines[i] = fmt.Sprintf("%s:%d:%d: %s: %s", name, line, column, strings.Join(w.path, "."), w.text)
+			setting := strings.Join(w.path, ".")
+			lines[i] = fmt.Sprintf("%s: %s", setting, w.text)
+			if giver, ok := by[setting]; ok {
+				lines[i] = fmt.Sprintf("%s (%s): %s", giver, setting, w.text)
+			} else if !root.IsZero() {
+				line, column := whereIs(&root, w.path)
+				lines[i] = fmt.Sprintf("%s:%d:%d: %s", name, line, column, lines[i])
+			}
 		}
 		return Config{}, segue.Errorf(segue.Invalid, "%s", strings.Join(lines, "\n"))
 	}
 	return c, nil
 }
 
-func firstDocument(text []byte, root *yaml.Node) error {
+// errSeveral is that of a file with more than one document.
+type errSeveral struct{ line, column int }
+
+func (errSeveral) Error() string { return "a second document begins: want one" }
+
+// onlyDocument reads the one document of a file: none where there is nothing, or
+// nothing but comments.
+func onlyDocument(text []byte, root *yaml.Node) error {
 	loader, err := yaml.NewLoader(bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
-	return loader.Load(root)
+	if err := loader.Load(root); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}
+	var second yaml.Node
+	switch err := loader.Load(&second); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	}
+	return errSeveral{second.Line, second.Column}
 }
 
 // explained returns a line for each thing that the library found wrong.
@@ -87,7 +123,10 @@ func explained(name string, err error) []string {
 	var lines []string
 	all, several := errors.AsType[*yaml.LoadErrors](err)
 	one, single := errors.AsType[*yaml.LoadError](err)
+	second, more := errors.AsType[errSeveral](err)
 	switch {
+	case more:
+		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", name, second.line, second.column, second))
 	case several:
 		for _, e := range all.Errors {
 			lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", name, e.Mark.Line, e.Mark.Column, inWords(e.Message)))

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/segue-project/segue"
 )
 
 // Duration is a span with its unit: 3s, 10m, 36h, 7d, or several (1h30m).
@@ -15,19 +17,31 @@ type Duration time.Duration
 
 const spanWanted = "want a span of more than 0 with its unit: 3s, 10m, 36h or 7d"
 
-// UnmarshalYAML reads a span.
-func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
-	text := n.Value
+// ParseDuration reads a span. The error says what was found, and what is wanted.
+func ParseDuration(text string) (Duration, error) {
+	number := text
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if v, err := strconv.ParseFloat(days, 64); err == nil {
-			text = strconv.FormatFloat(v*24, 'f', -1, 64) + "h"
+			number = strconv.FormatFloat(v*24, 'f', -1, 64) + "h"
 		}
 	}
-	v, err := time.ParseDuration(text)
-	if err != nil || v <= 0 || n.Kind != yaml.ScalarNode {
+	v, err := time.ParseDuration(number)
+	if err != nil || v <= 0 {
+		return 0, segue.Errorf(segue.Invalid, "found %q: %s", text, spanWanted)
+	}
+	return Duration(v), nil
+}
+
+// UnmarshalYAML reads a span.
+func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.ScalarNode {
 		return fmt.Errorf("found %s: %s", found(n), spanWanted)
 	}
-	*d = Duration(v)
+	v, err := ParseDuration(n.Value)
+	if err != nil {
+		return err
+	}
+	*d = v
 	return nil
 }
 

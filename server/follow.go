@@ -40,6 +40,7 @@ func (f *following) miss(id string) bool {
 // follow lets the model decide that promotions have chosen, whoever made them, until
 // ctx ends.
 func (s *Server) follow(ctx context.Context) {
+	s.followOnce() // a champion that could not be read at the start is missed from now on
 	for schedulers.Sleep(ctx, followEvery) == nil {
 		s.followOnce()
 	}

@@ -12,32 +12,25 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/api"
+	"github.com/segue-project/segue/config"
 )
 
-// ListenTCP opens an address, with TLS where there is a certificate. Without one it
-// has to be of this machine: a token is not for the network to read.
-func ListenTCP(ctx context.Context, address, certificate, key string) (net.Listener, error) {
+// ListenTCP opens an address, with TLS where there is a certificate. Without one,
+// nil, it has to be of this machine: a token is not for the network to read.
+func ListenTCP(ctx context.Context, address string, certificate *Certificate) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, segue.Errorf(segue.Invalid, "listen on %q: want HOST:PORT: %w", address, err)
 	}
-	var cfg *tls.Config
-	switch {
-	case certificate != "" || key != "":
-		pair, err := tls.LoadX509KeyPair(certificate, key)
-		if err != nil {
-			return nil, segue.Errorf(segue.Invalid, "listen on %s: certificate and key: %w", address, err)
-		}
-		cfg = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	case !loopback(host):
+	if certificate == nil && !config.Loopback(host) {
 		return nil, segue.Errorf(segue.Invalid, "listen on %s: beyond this machine there must be TLS: give a certificate and its key, or say that a proxy sees to it (tls.elsewhere)", address)
 	}
 	l, err := ListenBehind(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	if cfg != nil {
-		l = tls.NewListener(l, cfg)
+	if certificate != nil {
+		l = tls.NewListener(l, certificate.config())
 	}
 	return l, nil
 }
@@ -50,11 +43,6 @@ func ListenBehind(ctx context.Context, address string) (net.Listener, error) {
 		return nil, segue.Errorf(segue.Unavailable, "listen: %w", err)
 	}
 	return l, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // ListenUnix opens a Unix socket that all users of this machine may use: who they

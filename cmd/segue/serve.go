@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/config"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/server"
@@ -47,6 +50,8 @@ in a file that only its user may read. SIGHUP lets it read its configuration aga
 		Example: "  segue serve\n  segue serve --config /etc/segue/segue.yaml\n  segue serve --database-url postgres://segue@db/segue",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		// A trainer may take ten seconds to end, and then the store and who is told.
+		Annotations: map[string]string{cli.Patience: "40s"},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.file, "config", "", "file of configuration (docs/operator.md)")
@@ -62,43 +67,36 @@ in a file that only its user may read. SIGHUP lets it read its configuration aga
 }
 
 // settings returns the configuration: what flags say, then the environment, then
-// the file, then the defaults.
+// the file, then the defaults. All of it is checked together.
 func (f *serveFlags) settings() (config.Config, error) {
-	c := config.Environment(os.Getenv)
-	if f.file != "" {
-		var err error
-		if c, err = config.Read(f.file, os.Getenv); err != nil {
-			return c, err
-		}
+	c, err := config.Read(f.file, os.Getenv, f.given()...)
+	if err != nil {
+		return c, err
 	}
-	for _, s := range []struct {
-		into           *string
-		flag, fallback string
-	}{
-		{&c.Listen, f.listen, "127.0.0.1:7411"},
-		{&c.Data, f.data, stateDir()},
-		{&c.Model, f.model, ""},
-		{&c.DatabaseURL, f.database, ""},
-		{&c.Socket, f.socket, ""},
-	} {
-		if s.flag != "" {
-			*s.into = s.flag
-		}
-		if *s.into == "" {
-			*s.into = s.fallback
-		}
-	}
-	if c.Socket == "" {
-		c.Socket = filepath.Join(c.Data, "segue.sock")
-	}
-	if f.every != 0 {
-		c.Every = config.Duration(f.every)
-	}
-	c.TLS.Elsewhere = c.TLS.Elsewhere || f.elsewhere
-	if f.noScheduler {
-		c.Cluster.Scheduler = "none"
-	}
+	c.Listen, c.Data = cmp.Or(c.Listen, defaultListen), cmp.Or(c.Data, stateDir())
+	c.Socket = cmp.Or(c.Socket, filepath.Join(c.Data, "segue.sock"))
 	return c, nil
+}
+
+// defaultListen is where a server listens that is not told where.
+const defaultListen = "127.0.0.1:7411"
+
+// given are the flags that are set.
+func (f *serveFlags) given() (all []config.Given) {
+	add := func(is bool, flag, setting string, set func(*config.Config)) {
+		if is {
+			all = append(all, config.Given{Setting: setting, By: "--" + flag, Set: set})
+		}
+	}
+	add(f.listen != "", "listen", "listen", func(c *config.Config) { c.Listen = f.listen })
+	add(f.data != "", "data", "data", func(c *config.Config) { c.Data = f.data })
+	add(f.model != "", "model", "model", func(c *config.Config) { c.Model = f.model })
+	add(f.database != "", "database-url", "database_url", func(c *config.Config) { c.DatabaseURL = f.database })
+	add(f.socket != "", "socket", "socket", func(c *config.Config) { c.Socket = f.socket })
+	add(f.every != 0, "every", "every", func(c *config.Config) { c.Every = config.Duration(f.every) })
+	add(f.elsewhere, "tls-elsewhere", "tls.elsewhere", func(c *config.Config) { c.TLS.Elsewhere = true })
+	add(f.noScheduler, "no-scheduler", "cluster.scheduler", func(c *config.Config) { c.Cluster.Scheduler = "none" })
+	return all
 }
 
 func (f *serveFlags) run(cmd *cobra.Command) error {
@@ -106,26 +104,30 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spare)
-	}
 	level := new(slog.LevelVar)
 	level.Set(levelOf(c))
 	log := slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
 	otel.SetLogger(logr.FromSlogHandler(log.Handler())) // of variables that it does not understand
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("tracing", "error", err) }))
+	certificate, err := certificateOf(c)
+	if err != nil {
+		return err
+	}
+	wired, err := serverConfig(c, log)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return segue.Errorf(segue.Unavailable, "make the server's folder: %w", err)
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spare)
 	}
 	s, err := openServed(cmd.Context(), c, log)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	wired, err := serverConfig(c, log)
-	if err != nil {
-		return err
-	}
 	srv, err := server.New(s, wired)
 	if err != nil {
 		return err
@@ -135,9 +137,9 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // before it is said that the server answers
 	defer signal.Stop(hangups)
-	r := &reloading{flags: f, server: srv, level: level, now: c, log: log}
+	r := &reloading{flags: f, server: srv, certificate: certificate, level: level, now: c, log: log}
 	go r.run(ctx, hangups)
-	return serve(ctx, cmd, s, srv, c, log)
+	return serve(ctx, cmd, s, srv, answering{c, certificate, log})
 }
 
 // spare is how many goroutines more run at once than there are cores: the one that
@@ -154,9 +156,26 @@ func openServed(ctx context.Context, c config.Config, log *slog.Logger) (*store.
 	return store.Open(ctx, where, store.Config{NetworkDisk: true, MaxConns: 16, Log: log})
 }
 
-// serve answers until the process is told to end, and keeps systemd informed.
-func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.Server, c config.Config, log *slog.Logger) error {
-	tcp, err := listenTCP(ctx, c)
+// certificateOf returns the certificate of a configuration, nil where there is none.
+func certificateOf(c config.Config) (*server.Certificate, error) {
+	if c.TLS.Certificate == "" {
+		return nil, nil
+	}
+	return server.ReadCertificate(c.TLS.Certificate, c.TLS.Key)
+}
+
+// answering is what a server is started with.
+type answering struct {
+	config      config.Config
+	certificate *server.Certificate // nil for none
+	log         *slog.Logger
+}
+
+// serve answers until the process is told to end, and keeps systemd informed. A
+// training that runs is ended with it.
+func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.Server, with answering) error {
+	c, log := with.config, with.log
+	tcp, err := listenTCP(ctx, with)
 	if err != nil {
 		return err
 	}
@@ -182,7 +201,9 @@ func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.
 	fmt.Fprintf(out, "Segue answers on %s://%s, and for users of this machine on %s.\n", scheme, tcp.Addr(), c.Socket)
 	fmt.Fprintf(out, "Its state is in %s; an operator's token, valid for up to a year, is in %s.\n", s.Where(), token)
 
-	go train(ctx, s, srv, c, log)
+	var training sync.WaitGroup
+	ctx, stop := context.WithCancel(ctx)
+	training.Go(func() { train(ctx, s, srv, c, log) })
 	systemd := server.Notifier{Address: os.Getenv("NOTIFY_SOCKET")}
 	tell := func(message string) {
 		if err := systemd.Tell(context.WithoutCancel(ctx), message); err != nil {
@@ -194,24 +215,28 @@ func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.
 	span, _ := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64) // 0 is none
 	go systemd.Watchdog(ctx, time.Duration(span)*time.Microsecond, srv.Alive)
 	err = srv.Run(ctx, tcp, unix)
+	stop()
+	training.Wait()
 	log.Info("server has ended")
 	return err
 }
 
-func listenTCP(ctx context.Context, c config.Config) (net.Listener, error) {
-	if c.TLS.Elsewhere && c.TLS.Certificate == "" {
-		return server.ListenBehind(ctx, c.Listen)
+func listenTCP(ctx context.Context, with answering) (net.Listener, error) {
+	if with.config.TLS.Elsewhere && with.certificate == nil {
+		return server.ListenBehind(ctx, with.config.Listen)
 	}
-	return server.ListenTCP(ctx, c.Listen, c.TLS.Certificate, c.TLS.Key)
+	return server.ListenTCP(ctx, with.config.Listen, with.certificate)
 }
 
 // reloading reads the configuration again when the process is told to (SIGHUP).
 type reloading struct {
 	flags  *serveFlags
 	server *server.Server
-	level  *slog.LevelVar
-	now    config.Config
-	log    *slog.Logger
+	// certificate is read again too; nil where there is none.
+	certificate *server.Certificate
+	level       *slog.LevelVar
+	now         config.Config
+	log         *slog.Logger
 }
 
 func (r *reloading) run(ctx context.Context, hangups <-chan os.Signal) {
@@ -220,10 +245,21 @@ func (r *reloading) run(ctx context.Context, hangups <-chan os.Signal) {
 		case <-ctx.Done():
 			return
 		case <-hangups:
+			r.renew()
 			if err := r.reload(); err != nil {
 				r.log.Error("configuration is as it was", "error", err)
 			}
 		}
+	}
+}
+
+// renew takes over a certificate that was renewed, whatever becomes of the rest.
+func (r *reloading) renew() {
+	if r.certificate == nil {
+		return
+	}
+	if err := r.certificate.Reload(); err != nil {
+		r.log.Error("the certificate is as it was", "error", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -35,6 +36,21 @@ func modelOf(c config.Config) (*provisioner.Trained, error) {
 		return nil, err
 	}
 	return server.OpenModel(filepath.Join(dir, id))
+}
+
+// modelAtStart returns the model that is to decide at the start. A champion that
+// cannot be read keeps no server from starting: chains go on, a planner decides, and
+// the champion does as soon as it is whole. A model that is named is meant.
+func modelAtStart(c config.Config, log *slog.Logger) (*provisioner.Trained, error) {
+	model, err := modelOf(c)
+	if err != nil && c.Model == champion {
+		log.Error("a planner decides until the champion can be read", "error", err, "models", modelsOf(c))
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return model, nil
 }
 
 // modelsOf returns the folder of the models.

@@ -27,7 +27,7 @@ import (
 
 // serverConfig returns what a configuration means for a server.
 func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
-	model, err := modelOf(c)
+	model, err := modelAtStart(c, log)
 	if err != nil {
 		return server.Config{}, err
 	}
@@ -41,7 +41,7 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 			Chains: c.Retention.Chains.Std(), Audit: c.Retention.Audit.Std(),
 		},
 		Advice:  server.AdviceConfig{Fresh: c.Advice.Fresh.Std(), Stale: c.Advice.Stale.Std(), Replicas: c.Advice.Replicas},
-		Tracing: spans.Config{Endpoint: c.Tracing.Endpoint, Ratio: c.Tracing.Ratio},
+		Tracing: spans.Config{Endpoint: c.Tracing.Endpoint, Ratio: c.Tracing.Part()},
 		Log:     log,
 	}
 	if cfg.SessionKey, err = sessionKey(os.Getenv("SEGUE_SESSION_KEY"), c.SessionKeyFile); err != nil {
@@ -104,6 +104,9 @@ func commandsOf(c config.Cluster) (program, missing string, absent error) {
 		if program, absent = passthrough.Find(os.Getenv("SEGUE_SBATCH"), os.Getenv("PATH")); absent != nil {
 			return "", "no sbatch on PATH", absent
 		}
+	}
+	if _, absent = exec.LookPath(program); absent != nil {
+		return "", "no sbatch at " + program, absent
 	}
 	if _, absent = exec.LookPath("squeue"); absent != nil {
 		return "", "no squeue on PATH", absent

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers/slurm"
 	"github.com/segue-project/segue/store"
@@ -49,8 +50,9 @@ type trainNowFlags struct {
 func newTrainNowCommand(where *chainStore) *cobra.Command {
 	f := trainNowFlags{where: where}
 	cmd := &cobra.Command{
-		Use:   "now [-- TRAINING FLAGS]",
-		Short: "Train a model now",
+		Use:         "now [-- TRAINING FLAGS]",
+		Annotations: map[string]string{cli.Patience: "30s"}, // its trainer may take ten to end
+		Short:       "Train a model now",
 		Long: `Now trains a model and says what came of it. Of a cluster one training runs at a
 time, whoever starts it. Flags of 'segue-trainer train' come after --.`,
 		Example: `  segue train now --cluster lonestar6 --nodes 76 -- --policies moe-dqn

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -20,21 +21,31 @@ const grace = 10 * time.Second
 
 // execute runs a command as a process, its output into log. The error ends with
 // the last words that it wrote. Once ctx ends, the process and those that it started
-// are told to (SIGTERM), and killed after the grace. They are a group of their own,
-// so that ^C in a terminal reaches them this way too.
+// are told to (SIGTERM); they are a group of their own, so that ^C in a terminal
+// reaches them this way too. After the grace it is killed, and who is left of the
+// group when it has ended.
 func execute(ctx context.Context, argv []string, log io.Writer) error {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	said, says, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("%s: %w", argv[0], err)
+	}
 	var tail last
-	both := io.MultiWriter(log, &tail)
-	cmd.Stdout, cmd.Stderr = both, both
+	heard := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.MultiWriter(log, &tail), said)
+		heard <- errors.Join(err, said.Close())
+	}()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = says, says
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	group := func(s syscall.Signal) error { return syscall.Kill(-cmd.Process.Pid, s) }
 	cmd.Cancel = func() error { return group(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
-	err := cmd.Run()
-	if ctx.Err() != nil && cmd.Process != nil {
-		_ = group(syscall.SIGKILL) // whoever did not listen; mostly nobody is left
+	err = cmd.Run()
+	if cmd.Process != nil {
+		_ = group(syscall.SIGKILL) // mostly nobody is left
 	}
+	err = errors.Join(err, says.Close(), <-heard)
 	if errors.Is(err, exec.ErrNotFound) {
 		return segue.Errorf(segue.NotFound, "%w: segue-trainer is a program of its own (`make trainer` builds it)", err)
 	}

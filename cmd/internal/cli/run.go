@@ -25,12 +25,16 @@ const (
 // patience is how long a command that was interrupted may take to end.
 const patience = 5 * time.Second
 
+// Patience is the annotation of a command that may take longer to end, such as 30s:
+// one that has to see others end.
+const Patience = "patience"
+
 // exitInterrupted is what a shell says of a process that SIGINT ended.
 const exitInterrupted = 130
 
 // Run executes the command line args of a root command and returns the exit code. SIGINT and
 // SIGTERM cancel the command's context; a second one, or a command that goes on
-// for five seconds more, ends the process at once.
+// for five seconds more, or for its Patience, ends the process at once.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -40,7 +44,7 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 		stop()
 		select {
 		case <-ended:
-		case <-time.After(patience):
+		case <-time.After(patienceOf(root, args)):
 			fmt.Fprintf(stderr, "%s: interrupted\n", root.Name())
 			os.Exit(exitInterrupted)
 		}
@@ -64,6 +68,16 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 		return ExitOK
 	}
 	return report(stderr, cmd, err)
+}
+
+// patienceOf returns how long the command of a command line may take to end.
+func patienceOf(root *cobra.Command, args []string) time.Duration {
+	cmd, _, err := root.Find(args)
+	if err != nil {
+		return patience
+	}
+	longer, _ := time.ParseDuration(cmd.Annotations[Patience]) // 0 where there is none
+	return max(patience, longer)
 }
 
 // report prints err once, for a person to act on, and returns the exit code.
