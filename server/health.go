@@ -18,6 +18,10 @@ const healthFresh = time.Second
 // patience is how long the store may take to answer before it counts as gone.
 const patience = 2 * time.Second
 
+// trialsEvery is how often a change of the store is tried: on a server that leads no
+// loops nobody else may make one for hours.
+const trialsEvery = 10 * time.Second
+
 // health looks at what a server stands on.
 type health struct {
 	store   *store.Store
@@ -50,8 +54,34 @@ func (h *health) database(ctx context.Context) api.Check {
 	if err := h.store.Ping(ctx); err != nil {
 		h.log.Warn("store does not answer", "error", err)
 		c.OK, c.State = false, "does not answer"
+	} else if err := h.store.Refused(); err != nil {
+		h.log.Warn("store takes no changes", "error", err)
+		c.OK, c.State = false, "takes no changes"
 	}
 	return c
+}
+
+// run tries to change the store now and then, until ctx ends: the store remembers what
+// came of it.
+func (h *health) run(ctx context.Context) {
+	again := time.NewTicker(trialsEvery)
+	defer again.Stop()
+	for {
+		h.tryStore(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+	}
+}
+
+func (h *health) tryStore(ctx context.Context) {
+	trial, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := h.store.TryChange(trial); err != nil && ctx.Err() == nil {
+		h.log.Warn("store takes no changes", "error", err)
+	}
 }
 
 func (h *health) scheduler() api.Check {

@@ -19,7 +19,7 @@ func (s *Server) gauges(version string) []prometheus.Collector {
 		&tallies{
 			server: s, chains: prometheus.NewDesc("segue_chains", "Chains, by state.", []string{"state"}, nil),
 			links: prometheus.NewDesc("segue_live_links", "Links that wait or run, by state.", []string{"state"}, nil),
-			up:    prometheus.NewDesc("segue_store_up", "Whether the store answers.", nil, nil), at: segue.NoTime,
+			up:    prometheus.NewDesc("segue_store_up", "Whether the store answers and takes changes.", nil, nil), at: segue.NoTime,
 		},
 		decides{s},
 		s.advisor.computed, s.advisor.computing, s.keeper.removed, s.keeper.size,
@@ -115,7 +115,7 @@ func (t *tallies) count() []prometheus.Metric {
 	if err != nil {
 		return []prometheus.Metric{gauge(t.up, 0)}
 	}
-	all := []prometheus.Metric{gauge(t.up, 1)}
+	all := []prometheus.Metric{gauge(t.up, one(t.server.store.Refused() == nil))}
 	for state := segue.ChainActive; state <= segue.ChainFailed; state++ {
 		all = append(all, gauge(t.chains, float64(chains[state]), state.String()))
 	}

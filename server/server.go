@@ -243,7 +243,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 
 // background are the loops of a server.
 func (s *Server) background() []func(context.Context) {
-	all := []func(context.Context){s.advisor.run, s.watch, s.follow, s.keeper.run, s.dashboard.outlooks.run}
+	all := []func(context.Context){s.advisor.run, s.watch, s.follow, s.health.run, s.keeper.run, s.dashboard.outlooks.run}
 	if s.loops != nil {
 		all = append(all, s.loops.run)
 	}

@@ -32,6 +32,11 @@ func runChild(script string) {
 				os.Exit(1)
 			}
 		}
+	case "full":
+		if err := fillUp(os.Getenv("WHERE"), os.Getenv("ENDED")); err != nil {
+			fmt.Print(err)
+			os.Exit(1)
+		}
 	case "life":
 		if err := live(os.Getenv("WHERE"), os.Getenv("KILL_AT")); err != nil {
 			fmt.Print(err)

@@ -27,6 +27,10 @@ type engine interface {
 	identify(ctx context.Context, s *Store) error
 	// kindOf tells the kind of an error of the engine.
 	kindOf(err error) segue.Kind
+	// refuses tells errors that say that no change reaches the disk, and busy those that
+	// say that others are writing.
+	refuses(err error) bool
+	busy(err error) bool
 	// forUpdate and forShare end a SELECT in a change: others wait before they
 	// change (or lock) its rows until the change is over.
 	forUpdate() string

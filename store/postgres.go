@@ -39,7 +39,7 @@ func connectPostgres(where string, cfg Config) (*Store, error) {
 	db.SetMaxOpenConns(cfg.MaxConns)
 	db.SetMaxIdleConns(cfg.MaxConns)
 	e := postgresEngine{fmt.Sprintf("postgres://%s@%s:%d/%s", parsed.User, parsed.Host, parsed.Port, parsed.Database)}
-	return &Store{engine: e, read: db, write: db}, nil
+	return &Store{engine: e, read: db, write: db, refusals: new(refusals)}, nil
 }
 
 func (e postgresEngine) where() string        { return e.server }
@@ -76,6 +76,17 @@ func (postgresEngine) kindOf(err error) segue.Kind {
 		return segue.Unavailable
 	}
 	return kindOfTransport(err)
+}
+
+func (postgresEngine) refuses(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	// disk_full, read_only_sql_transaction, io_error
+	return ok && (e.Code == "53100" || e.Code == "25006" || e.Code == "58030")
+}
+
+func (postgresEngine) busy(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && strings.HasPrefix(e.Code, "55") // object_not_in_prerequisite_state, such as lock_not_available
 }
 
 // kindOfPostgres tells the kind by the SQLSTATE, whose first two digits are its
@@ -222,7 +233,7 @@ func (postgresEngine) load(ctx context.Context, s *Store, do func(loader) error)
 		return err
 	}
 	defer conn.Close() //nolint:errcheck // it goes back to the pool, or is gone
-	return conn.Raw(func(driver any) error {
+	err = conn.Raw(func(driver any) error {
 		return pgx.BeginFunc(ctx, driver.(*stdlib.Conn).Conn(), func(t pgx.Tx) error {
 			if s.step != nil {
 				if err := s.step(); err != nil {
@@ -240,6 +251,10 @@ func (postgresEngine) load(ctx context.Context, s *Store, do func(loader) error)
 			return do(postgresLoader{ctx, t})
 		})
 	})
+	if err == nil {
+		s.refusals.note(nil)
+	}
+	return err
 }
 
 type postgresLoader struct {

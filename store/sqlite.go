@@ -32,6 +32,7 @@ type sqliteEngine struct {
 	path     string
 	patience time.Duration
 	volatile bool
+	fresh    bool // the file was empty when it was opened
 	// lockFile is what processes lock while they set the file up; the folder by
 	// default.
 	lockFile string
@@ -45,7 +46,7 @@ func connectSQLite(ctx context.Context, path string, cfg Config, onNetwork func(
 		return nil, segue.Errorf(segue.Invalid, "open store: %w", err)
 	}
 	e := sqliteEngine{path: path, patience: cfg.Patience, volatile: cfg.Volatile}
-	s := &Store{engine: e}
+	s := &Store{engine: e, refusals: new(refusals)}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, s.explain(err, "open store %s", path)
 	}
@@ -57,9 +58,10 @@ func connectSQLite(ctx context.Context, path string, cfg Config, onNetwork func(
 		journal, e.lockFile = "DELETE", path+".lock" // NFS locks no folders
 		s.engine = e
 	}
-	if err := prepareFile(path); err != nil {
+	if e.fresh, err = prepareFile(path); err != nil {
 		return nil, s.explain(err, "open store %s", path)
 	}
+	s.engine = e
 	// Before the first use of a new file nobody else may switch it to WAL too:
 	// SQLite refuses the second at once, without patience.
 	err = e.locked(ctx, func() error {
@@ -68,7 +70,7 @@ func connectSQLite(ctx context.Context, path string, cfg Config, onNetwork func(
 			return err
 		}
 		s.write.SetMaxOpenConns(1)
-		return s.write.PingContext(ctx)
+		return keepPlace(ctx, s.write)
 	})
 	if err == nil {
 		s.read, err = e.open(journal)
@@ -85,13 +87,29 @@ func connectSQLite(ctx context.Context, path string, cfg Config, onNetwork func(
 }
 
 // prepareFile makes the file, if need be, so that only its user can read it: it
-// holds environments.
-func prepareFile(path string) error {
+// holds environments. fresh says that nothing is in it yet.
+func prepareFile(path string) (fresh bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, err
+	}
+	info, err := f.Stat()
+	return err == nil && info.Size() == 0, errors.Join(err, f.Close())
+}
+
+// keepPlace makes the first connection, which closes last, and lets it leave the WAL,
+// empty, and its index: on a disk that is full there would be no place for them when
+// the file is opened again.
+func keepPlace(ctx context.Context, db *sql.DB) error {
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	return conn.Raw(func(driver any) error {
+		_, err := driver.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+		return err
+	})
 }
 
 // open returns a pool of connections. Changes take the write lock when they
@@ -102,11 +120,14 @@ func (e sqliteEngine) open(journal string) (*sql.DB, error) {
 		"_txlock":       {"immediate"},
 		"_busy_timeout": {strconv.FormatInt(e.patience.Milliseconds(), 10)},
 		"_journal_mode": {journal},
-		"_auto_vacuum":  {"INCREMENTAL"}, // of a new file; for others see compact
+		"_pragma":       {"journal_size_limit(67108864)"}, // without one, a WAL that is left is not emptied
 		"_synchronous":  {"FULL"},
 		"_foreign_keys": {"1"},
 		"_dqs":          {"0"},
 		"_error_rc":     {"1"},
+	}
+	if e.fresh { // for others see compact; it writes, for which a full disk has no place
+		settings.Set("_auto_vacuum", "INCREMENTAL")
 	}
 	if e.volatile {
 		settings.Set("_synchronous", "OFF")
@@ -188,6 +209,27 @@ func (sqliteEngine) kindOf(err error) segue.Kind {
 		return segue.Invalid
 	}
 	return kindOfTransport(err)
+}
+
+func (sqliteEngine) refuses(err error) bool {
+	switch primaryCode(err) {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR:
+		return true
+	}
+	return false
+}
+
+func (sqliteEngine) busy(err error) bool {
+	code := primaryCode(err)
+	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
+}
+
+// primaryCode returns the code of an error of SQLite without its details, 0 for others.
+func primaryCode(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xFF
+	}
+	return 0
 }
 
 func kindOfSQLite(code int) segue.Kind {

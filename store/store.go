@@ -61,6 +61,7 @@ type Store struct {
 	read, write *sql.DB
 	lease       *Lease       // under which changes are made; nil for none
 	step        func() error // Config.Step
+	refusals    *refusals
 }
 
 // Open opens the store at a PostgreSQL URL (postgres://user@host/database) or

@@ -37,7 +37,11 @@ func (s *Store) change(ctx context.Context, do func(tx) error) error {
 	if err := t.step(); err != nil {
 		return err
 	}
-	return sqlTx.Commit()
+	err = sqlTx.Commit()
+	if err == nil {
+		s.refusals.note(nil)
+	}
+	return err
 }
 
 // exec runs a statement and returns how many rows it changed.
@@ -104,6 +108,9 @@ func (s *Store) wrap(err *error, doing string, args ...any) { *err = s.explain(*
 func (s *Store) explain(err error, doing string, args ...any) error {
 	if err == nil {
 		return nil
+	}
+	if s.engine.refuses(err) {
+		s.refusals.note(err)
 	}
 	kind := segue.KindOf(err)
 	if kind == segue.Other {
