@@ -90,10 +90,10 @@ func parse(name string, text []byte, given []Given) (Config, error) {
 	return c, nil
 }
 
-// errSeveral is that of a file with more than one document.
-type errSeveral struct{ line, column int }
+// severalError is that of a file with more than one document.
+type severalError struct{ line, column int }
 
-func (errSeveral) Error() string { return "a second document begins: want one" }
+func (severalError) Error() string { return "a second document begins: want one" }
 
 // onlyDocument reads the one document of a file: none where there is nothing, or
 // nothing but comments.
@@ -115,7 +115,7 @@ func onlyDocument(text []byte, root *yaml.Node) error {
 	case err != nil:
 		return err
 	}
-	return errSeveral{second.Line, second.Column}
+	return severalError{second.Line, second.Column}
 }
 
 // explained returns a line for each thing that the library found wrong.
@@ -123,7 +123,7 @@ func explained(name string, err error) []string {
 	var lines []string
 	all, several := errors.AsType[*yaml.LoadErrors](err)
 	one, single := errors.AsType[*yaml.LoadError](err)
-	second, more := errors.AsType[errSeveral](err)
+	second, more := errors.AsType[severalError](err)
 	switch {
 	case more:
 		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", name, second.line, second.column, second))

@@ -228,7 +228,7 @@ interrupted, and goes on where it was.`,
 		},
 	}
 	where.add(cmd.Flags())
-	cmd.Flags().DurationVar(&back, "back", 30*24*time.Hour, "how far the first time goes back")
+	spanVar(cmd.Flags(), &back, "back", 30*24*time.Hour, "how far the first time goes back")
 	return cmd
 }
 

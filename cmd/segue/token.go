@@ -38,7 +38,7 @@ func newTokenCreateCommand() *cobra.Command {
 (advice, and one's own chains), chains (pause, resume and stop those), submit (hand
 chains over, which a server of root submits as the token's user) and operator
 (everything, for everybody).`,
-		Example: "  segue token create --user ada --scope read,chains --for 2160h > ~/.segue-token",
+		Example: "  segue token create --user ada --scope read,chains --for 90d > ~/.segue-token",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range scopes {
@@ -47,9 +47,6 @@ chains over, which a server of root submits as the token's user) and operator
 					return fmt.Errorf("--scope: %w", err)
 				}
 				grant.Scopes = append(grant.Scopes, scope)
-			}
-			if grant.For < 0 {
-				return segue.Errorf(segue.Invalid, "--for %s: want more than 0, or 0 for ever", grant.For)
 			}
 			return where.with(cmd.Context(), func(s *store.Store) error {
 				id, secret, err := server.CreateToken(cmd.Context(), s, grant, userName(), segue.TimeOf(time.Now()))
@@ -66,7 +63,7 @@ chains over, which a server of root submits as the token's user) and operator
 	flags := cmd.Flags()
 	flags.StringVar(&grant.User, "user", userName(), "for whom it speaks")
 	flags.StringSliceVar(&scopes, "scope", []string{"read"}, "what it allows: read, chains, submit, operator")
-	flags.DurationVar(&grant.For, "for", 90*24*time.Hour, "how long it is valid; 0 is for ever")
+	spanVar(flags, &grant.For, "for", 90*24*time.Hour, "how long it is valid, such as 90d; 0 is for ever")
 	flags.StringVar(&grant.Note, "note", "", "what it is for")
 	return cmd
 }

@@ -69,9 +69,9 @@ time, whoever starts it. Flags of 'segue-trainer train' come after --.`,
 	flags.StringVar(&f.cfg.Dir, "runs", "", "folder for the logs and reports of trainings (default one of one's own)")
 	flags.StringVar(&f.trainer, "trainer", "segue-trainer", "the command that trains, with what comes before it")
 	flags.StringSliceVar(&f.cfg.Args, "common", nil, "flags of both 'segue-trainer train' and 'promote', as in --common=--pairs=1,--backfill=easy")
-	flags.DurationVar(&f.cfg.Back, "back", 180*24*time.Hour, "how much of the history is used")
-	flags.DurationVar(&f.cfg.Judge, "judge", 21*24*time.Hour, "its end, on which models compete and which training does not see; less than 16 days promote no model")
-	flags.DurationVar(&f.cfg.TimeLimit, "time-limit", 8*time.Hour, "end the training when it takes longer")
+	spanVar(flags, &f.cfg.Back, "back", 180*24*time.Hour, "how much of the history is used")
+	spanVar(flags, &f.cfg.Judge, "judge", 21*24*time.Hour, "its end, on which models compete and which training does not see; less than 16 days promote no model")
+	spanVar(flags, &f.cfg.TimeLimit, "time-limit", 8*time.Hour, "end the training when it takes longer")
 	flags.BoolVar(&f.collect, "collect", true, "ask Slurm's accounting for what is new first, where there is one")
 	return cmd
 }
