@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/segue-project/segue"
 )
@@ -18,8 +19,9 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// templates are the pages by name, each with the layout around it.
-var templates = parseTemplates()
+// templates are the pages by name, each with the layout around it: read at the first
+// page, since every command of segue would wait for it.
+var templates = sync.OnceValue(parseTemplates)
 
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.gohtml", "templates/parts.gohtml"))
@@ -167,7 +169,7 @@ func (w *Web) render(rw http.ResponseWriter, r *http.Request, status int, f fram
 		part = "live"
 	}
 	var b bytes.Buffer
-	if err := templates[f.Page].ExecuteTemplate(&b, part, f); err != nil {
+	if err := templates()[f.Page].ExecuteTemplate(&b, part, f); err != nil {
 		w.cfg.Log.Error("page cannot be made", "page", f.Page, "error", err)
 		http.Error(rw, "this page cannot be made; see the server's log", http.StatusInternalServerError)
 		return
