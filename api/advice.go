@@ -42,6 +42,8 @@ type Basis struct {
 	Running    int     `json:"running_jobs"`
 	Pending    int     `json:"pending_jobs"`
 	Forecaster string  `json:"forecaster" doc:"Whose forecast it is."`
+	// Notes are sentences about what of the question could not count.
+	Notes []string `json:"notes,omitempty" doc:"What of the question could not count, such as a partition where the history names none."`
 	// Wait is the distribution of the wait of a submission at that moment.
 	Wait []Quantile `json:"wait_quantiles"`
 }
@@ -127,6 +129,9 @@ func (r *AdviceRequest) question(caller Caller) (Question, error) {
 		if q.Remaining, err = timeLeftOf("remaining", r.Remaining); err != nil {
 			return Question{}, err
 		}
+		if q.Remaining == segue.Unlimited {
+			return Question{}, segue.Errorf(segue.Invalid, "remaining is unlimited: a job that never ends needs no successor")
+		}
 	}
 	if q.Prefer, err = segue.ParsePreference(r.Prefer); err != nil {
 		return Question{}, err
@@ -143,7 +148,7 @@ var told = []float64{0.1, 0.25, 0.5, 0.75, 0.9, 0.95}
 func basisOf(o Outlook) Basis {
 	b := Basis{
 		Cluster: o.Cluster, Source: o.Source, DataAt: o.Data.String(), DataAge: spanSeconds(max(0, o.Now.Sub(o.Data))),
-		Running: o.Running, Pending: o.Pending, Forecaster: o.Forecast.Source, Wait: make([]Quantile, 0, len(told)),
+		Running: o.Running, Pending: o.Pending, Forecaster: o.Forecast.Source, Notes: o.Notes, Wait: make([]Quantile, 0, len(told)),
 	}
 	if o.Forecast.Empty() {
 		return b

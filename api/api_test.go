@@ -82,6 +82,7 @@ func TestAQuestionThatMakesNoSenseIsRefused(t *testing.T) {
 		"no nodes":             {`{"nodes":0,"time_limit":"1h","remaining":"1h"}`, "body.nodes"},
 		"no limit":             {`{"nodes":1,"remaining":"1h"}`, "time_limit"},
 		"a limit that is none": {`{"nodes":1,"time_limit":"soon","remaining":"1h"}`, "time_limit"},
+		"endless":              {`{"nodes":1,"time_limit":"1h","remaining":"UNLIMITED"}`, "never ends"},
 		"no end":               {`{"nodes":1,"time_limit":"1h"}`, "either predecessor_job or remaining"},
 		"two ends":             {`{"nodes":1,"time_limit":"1h","remaining":"1h","predecessor_job":"7"}`, "either predecessor_job or remaining"},
 		"a job that is none":   {`{"nodes":1,"time_limit":"1h","predecessor_job":"seven"}`, "predecessor_job"},

@@ -39,6 +39,8 @@ type Outlook struct {
 	Running  int // jobs
 	Pending  int
 	Forecast segue.Forecast
+	// Notes are sentences about what of the question could not count.
+	Notes []string
 }
 
 // Advice is a decision, with what it is based on.

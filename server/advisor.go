@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -343,11 +344,15 @@ func (a *advisor) fromQueue(ctx context.Context, q question) (api.Advice, error)
 	if q.cluster != "" && q.cluster != caps.Cluster {
 		return api.Advice{}, segue.Errorf(segue.NotFound, "cluster %q: this server is for %s", q.cluster, caps.Cluster)
 	}
-	snap := state.Snapshot(q.request.Partition)
-	asks, err := q.ask(&snap)
+	if known := partitionsOf(&state); q.request.Partition != "" && len(known) > 0 && !slices.Contains(known, q.request.Partition) {
+		return api.Advice{}, noPartition(q.request.Partition, known)
+	}
+	whole := state.Snapshot("") // the predecessor may run in another partition
+	asks, err := q.ask(&whole)
 	if err != nil {
 		return api.Advice{}, err
 	}
+	snap := state.Snapshot(q.request.Partition)
 	d, err := a.decide(ctx, caps.Cluster, state, asks)
 	if err != nil {
 		return api.Advice{}, fmt.Errorf("advise: %w", err)
@@ -355,6 +360,16 @@ func (a *advisor) fromQueue(ctx context.Context, q question) (api.Advice, error)
 	return api.Advice{Decision: d, Outlook: api.Outlook{
 		Cluster: caps.Cluster, Source: "scheduler", Data: state.At, Running: len(snap.Running), Pending: len(snap.Pending),
 	}}, nil
+}
+
+// partitionsOf returns the partitions of the nodes of a state, in order.
+func partitionsOf(state *schedulers.State) []string {
+	var all []string
+	for _, n := range state.Nodes {
+		all = append(all, n.Partitions...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // begin waits for the turn.
@@ -389,7 +404,7 @@ func (a *advisor) decide(ctx context.Context, cluster string, state schedulers.S
 	return a.live.Decide(ctx, state, q)
 }
 
-// ask returns what to ask about a queue.
+// ask returns what to ask, by the queue of the whole cluster.
 func (q question) ask(snap *segue.Snapshot) (provisioner.Question, error) {
 	asks := provisioner.Question{Request: q.request, Remaining: q.remaining, Prefer: q.prefer, MaxLead: q.maxLead}
 	if q.predecessor == (segue.JobID{}) {

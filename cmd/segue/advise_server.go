@@ -77,6 +77,9 @@ func printServed(w io.Writer, a api.AdviceAnswer) error {
 	words := func(seconds float64) string { return policy.Words(time.Duration(seconds * float64(time.Second))) }
 	fmt.Fprintf(w, "%s\n\n", a.Reason)
 	fmt.Fprintf(w, "Cluster %s at %s, %s ago (%s): %d jobs run, %d wait.\n", a.Cluster, a.DataAt, words(a.DataAge), a.Source, a.Running, a.Pending)
+	for _, note := range a.Notes {
+		fmt.Fprintln(w, note)
+	}
 	fmt.Fprintf(w, "Wait of a submission then:")
 	for _, q := range a.Wait {
 		fmt.Fprintf(w, "  %g %% within %s", 100*q.P, words(q.Seconds))
