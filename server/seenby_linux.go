@@ -3,7 +3,9 @@ package server
 import (
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -11,22 +13,66 @@ import (
 // not look into a folder is not told by what becomes of a chain, and on a disk of
 // another machine root may see less. as is SubmitAs. It is false where nobody can say.
 func ExistsAs(as func(user string) (*syscall.Credential, error)) func(user, path string) bool {
-	return func(user, path string) bool {
-		who, err := as(user)
-		if err != nil {
-			return false
-		}
-		if who == nil { // root's own
-			_, err := os.Stat(path)
-			return err == nil
-		}
-		seen := make(chan bool)
-		go func() {
+	return (&looks{as: as, stat: os.Stat, late: map[string]int{}}).sees
+}
+
+// lookPatience is how long a file system may take to say whether a file is there: one
+// user's whose server is away holds up nobody else's chains for longer.
+const lookPatience = 2 * time.Second
+
+// looks look for files as users do.
+type looks struct {
+	as   func(user string) (*syscall.Credential, error)
+	stat func(path string) (os.FileInfo, error)
+
+	mu   sync.Mutex
+	late map[string]int // looks of a user that have not come back; until they do there are no others
+}
+
+func (l *looks) sees(user, path string) bool {
+	who, err := l.as(user)
+	if err != nil || l.waits(user) {
+		return false
+	}
+	seen := make(chan bool, 1)
+	go func() {
+		if who != nil {
 			// The thread is not used again: it ends with this goroutine.
 			runtime.LockOSThread()
-			seen <- become(who) == nil && exists(path)
-		}()
-		return <-seen
+			if become(who) != nil {
+				seen <- false
+				return
+			}
+		}
+		_, err := l.stat(path)
+		seen <- err == nil
+	}()
+	patience := time.NewTimer(lookPatience)
+	defer patience.Stop()
+	select {
+	case there := <-seen:
+		return there
+	case <-patience.C:
+	}
+	l.add(user, 1)
+	go func() {
+		<-seen
+		l.add(user, -1)
+	}()
+	return false
+}
+
+func (l *looks) waits(user string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.late[user] > 0
+}
+
+func (l *looks) add(user string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.late[user] += n; l.late[user] == 0 {
+		delete(l.late, user)
 	}
 }
 
@@ -48,9 +94,4 @@ func become(who *syscall.Credential) error {
 		}
 	}
 	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

@@ -4,7 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestRootSeesOfAUsersFilesWhatTheUserSees(t *testing.T) {
@@ -49,4 +52,47 @@ func TestRootSeesOfAUsersFilesWhatTheUserSees(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(closed, "done")); err != nil {
 		t.Errorf("afterwards this process is somebody else: %v", err)
 	}
+}
+
+// The file server of one user is away, and whoever asks it for a file hears nothing.
+func TestADiskThatDoesNotAnswerHoldsUpItsUserOnly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		back := make(chan struct{})
+		asked := map[string]int{}
+		var mu sync.Mutex
+		l := &looks{
+			as: func(string) (*syscall.Credential, error) { return nil, nil },
+			stat: func(path string) (os.FileInfo, error) {
+				mu.Lock()
+				asked[path]++
+				mu.Unlock()
+				if path == "/away/done" {
+					<-back
+				}
+				return nil, nil
+			},
+			late: map[string]int{},
+		}
+		began := time.Now()
+		for range 100 { // chains of ada's
+			if l.sees("ada", "/away/done") {
+				t.Fatal("a file is there of which nobody has said so")
+			}
+		}
+		mu.Lock()
+		times := asked["/away/done"]
+		mu.Unlock()
+		if took := time.Since(began); took != lookPatience || times != 1 {
+			t.Errorf("a hundred looks took %s and asked %d times, want %s and once", took, times, lookPatience)
+		}
+		if !l.sees("ben", "/home/ben/done") {
+			t.Error("ben does not see his file meanwhile")
+		}
+		close(back)
+		synctest.Wait()
+		if !l.sees("ada", "/away/done") {
+			t.Error("ada does not see the file when the disk is back")
+		}
+	})
 }
