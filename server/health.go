@@ -29,8 +29,10 @@ type health struct {
 	loops   *loops
 	missing string // as Config.NoDriver
 	model   func() api.Check
-	now     func() segue.Time
-	log     *slog.Logger
+	// training is nil where nothing is trained.
+	training *Training
+	now      func() segue.Time
+	log      *slog.Logger
 
 	mu     sync.Mutex
 	looked segue.Time
@@ -43,6 +45,9 @@ func (h *health) Checks(ctx context.Context) []api.Check {
 	defer h.mu.Unlock()
 	if now := h.now(); h.checks == nil || now.Sub(h.looked) >= healthFresh {
 		h.checks, h.looked = []api.Check{h.database(ctx), h.scheduler(), h.leadership(), h.model()}, now
+		if h.training != nil {
+			h.checks = append(h.checks, h.training.check())
+		}
 	}
 	return h.checks
 }

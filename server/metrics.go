@@ -24,6 +24,9 @@ func (s *Server) gauges(version string) []prometheus.Collector {
 		decides{s},
 		s.advisor.computed, s.advisor.computing, s.keeper.removed, s.keeper.size,
 	}
+	if s.cfg.Training != nil {
+		all = append(all, s.cfg.Training.ended, newTrainings(s))
+	}
 	if s.spans != nil {
 		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "segue_spans_lost_total", Help: "Spans that the collector did not take.",

@@ -64,6 +64,8 @@ type Config struct {
 	// Champion returns the model that promotions have chosen; nil where they do not
 	// change who decides. It may change while the server works (Reload).
 	Champion func() (*provisioner.Trained, error)
+	// Training is told of in health and metrics; nil where nothing is trained.
+	Training *Training
 	// Advice says how long an advice is remembered.
 	Advice AdviceConfig
 	// SessionKey seals the sessions of the dashboard: 32 bytes, the same at all servers
@@ -164,7 +166,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 		srv.loops, loops.tracer = loops, srv.spans.Tracer()
 		srv.mender = newMender(s, srv.cluster, loops, cfg)
 	}
-	srv.health = &health{store: s, cluster: srv.cluster, loops: srv.loops, missing: cfg.NoDriver, model: srv.model, now: cfg.Now, log: cfg.Log}
+	srv.health = &health{store: s, cluster: srv.cluster, loops: srv.loops, missing: cfg.NoDriver, model: srv.model, training: cfg.Training, now: cfg.Now, log: cfg.Log}
 	registry.MustRegister(srv.gauges(cfg.Version)...)
 	var err error
 	srv.api, err = api.New(api.Services{

@@ -139,7 +139,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	defer signal.Stop(hangups)
 	r := &reloading{flags: f, server: srv, certificate: certificate, level: level, now: c, log: log}
 	go r.run(ctx, hangups)
-	return serve(ctx, cmd, s, srv, answering{c, certificate, log})
+	return serve(ctx, cmd, s, srv, answering{c, certificate, wired.Training, log})
 }
 
 // spare is how many goroutines more run at once than there are cores: the one that
@@ -168,6 +168,7 @@ func certificateOf(c config.Config) (*server.Certificate, error) {
 type answering struct {
 	config      config.Config
 	certificate *server.Certificate // nil for none
+	about       *server.Training    // nil where nothing is trained
 	log         *slog.Logger
 }
 
@@ -203,7 +204,7 @@ func serve(ctx context.Context, cmd *cobra.Command, s *store.Store, srv *server.
 
 	var training sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
-	training.Go(func() { train(ctx, s, srv, c, log) })
+	training.Go(func() { (&scheduledTraining{s, srv, with.about, c, log}).run(ctx) })
 	systemd := server.Notifier{Address: os.Getenv("NOTIFY_SOCKET")}
 	tell := func(message string) {
 		if err := systemd.Tell(context.WithoutCancel(ctx), message); err != nil {

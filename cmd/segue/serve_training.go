@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -56,78 +58,139 @@ func modelAtStart(c config.Config, log *slog.Logger) (*provisioner.Trained, erro
 // modelsOf returns the folder of the models.
 func modelsOf(c config.Config) string { return cmp.Or(c.Models, filepath.Join(c.Data, "models")) }
 
-// train trains on the schedule of the configuration, if there is one, until ctx
-// ends.
-func train(ctx context.Context, s *store.Store, srv *server.Server, c config.Config, log *slog.Logger) {
-	if c.Training.Schedule == "" {
+// scheduledTraining trains on the schedule of a configuration.
+type scheduledTraining struct {
+	store  *store.Store
+	server *server.Server
+	about  *server.Training // what is told of it; nil where nothing is trained
+	config config.Config
+	log    *slog.Logger
+}
+
+// run trains until ctx ends. While something is missing it looks again each minute.
+func (t *scheduledTraining) run(ctx context.Context) {
+	if t.about == nil {
+		return
+	}
+	unable, err := nightly.NewUnable(t.store, t.settings())
+	if err != nil { // the schedule is checked
+		t.log.Error("nothing is trained", "error", err)
 		return
 	}
 	const patience = time.Minute
+	said := ""
 	for {
-		n, err := trainings(ctx, s, srv, c, log)
+		n, err := t.ready(ctx)
 		if err == nil {
+			t.about.Lacks("")
 			_ = n.Run(ctx) // which ends with ctx only
 			return
 		}
-		log.Warn("nothing is trained", "error", err)
+		t.about.Lacks(inAWord(err))
+		if said != err.Error() {
+			t.log.Error("no training can begin", "error", err)
+		}
+		said = err.Error()
+		if err := unable.RunOnce(ctx, err); err != nil && ctx.Err() == nil {
+			t.log.Warn("that no training could begin is not told to all", "error", err)
+		}
 		if schedulers.Sleep(ctx, patience) != nil {
 			return
 		}
 	}
 }
 
-// trainings wires what trains.
-func trainings(ctx context.Context, s *store.Store, srv *server.Server, c config.Config, log *slog.Logger) (*nightly.Nightly, error) {
-	t := c.Training
-	zone, err := time.LoadLocation(t.TimeZone)
-	if err != nil {
-		return nil, segue.Errorf(segue.Invalid, "training.time_zone: %w", err)
+// missing is what keeps trainings from beginning, in a word or two that anybody may
+// read, and why.
+type missing struct {
+	what string
+	error
+}
+
+// Unwrap returns why.
+func (m missing) Unwrap() error { return m.error }
+
+func inAWord(err error) string {
+	if m, ok := errors.AsType[missing](err); ok {
+		return m.what
 	}
-	driver, _, err := driverOf(c.Cluster)
+	return "the log says why"
+}
+
+// ready returns what trains, once all is there that it needs.
+func (t *scheduledTraining) ready(ctx context.Context) (*nightly.Nightly, error) {
+	cfg := t.settings()
+	driver, _, err := driverOf(t.config.Cluster)
 	if err != nil {
 		return nil, err
 	}
-	if t.Cluster == "" {
-		if t.Cluster, err = clusterOf(ctx, s, driver); err != nil {
+	if cfg.Cluster == "" {
+		if cfg.Cluster, err = clusterOf(ctx, t.store, driver); err != nil {
 			return nil, err
 		}
 	}
-	if t.Mail.Server == "" {
-		t.Mail.Server = "localhost:25"
-	}
-	now := func() segue.Time { return segue.TimeOf(time.Now()) }
-	cfg := nightly.Config{
-		Cluster: t.Cluster, Nodes: t.Nodes, Schedule: t.Schedule, Zone: zone, Jitter: t.Jitter.Std(), Back: t.Back.Std(), Judge: t.Judge.Std(),
-		Trainer: t.Command, Args: t.Arguments, TrainArgs: t.TrainArguments, Dir: filepath.Join(c.Data, "trainings"), Models: modelsOf(c),
-		Keep: t.Keep, TimeLimit: t.TimeLimit.Std(), MinFree: int64(t.MinFree),
-		Holder: holder(), Now: now, Log: log,
-		Alert: nightly.Alerts{Webhook: t.Webhook, Relay: t.Mail.Server, From: t.Mail.From, To: t.Mail.To}.Tell,
-		Ended: func(t store.Training) {
-			if t.State != store.TrainingPromoted {
-				return
-			}
-			if err := srv.FollowChampion(); err != nil {
-				log.Error("the model before it goes on deciding", "error", err)
-			}
-		},
+	if _, err := exec.LookPath(cfg.Trainer[0]); err != nil {
+		return nil, missing{
+			"its program is not found",
+			fmt.Errorf("training.command: %w: segue-trainer is a program of its own (`make trainer` builds it)", err),
+		}
 	}
 	if historian, ok := driver.(schedulers.Historian); ok {
 		cfg.Collect = func(ctx context.Context) error {
-			return provisioner.CatchUp(ctx, s, historian, t.Cluster, now(), provisioner.HistoryConfig{}, func(provisioner.Collected) {})
+			return provisioner.CatchUp(ctx, t.store, historian, cfg.Cluster, cfg.Now(), provisioner.HistoryConfig{}, func(provisioner.Collected) {})
 		}
 	}
-	return nightly.New(s, cfg)
+	return nightly.New(t.store, cfg)
+}
+
+// settings returns what the configuration says.
+func (t *scheduledTraining) settings() nightly.Config {
+	c := t.config.Training
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil { // it is checked
+		zone = time.UTC
+	}
+	command := c.Command
+	if len(command) == 0 {
+		command = []string{"segue-trainer"}
+	}
+	return nightly.Config{
+		Cluster: c.Cluster, Nodes: c.Nodes, Schedule: c.Schedule, Zone: zone, Jitter: c.Jitter.Std(), Back: c.Back.Std(), Judge: c.Judge.Std(),
+		Trainer: command, Args: c.Arguments, TrainArgs: c.TrainArguments, Dir: filepath.Join(t.config.Data, "trainings"), Models: modelsOf(t.config),
+		Keep: c.Keep, TimeLimit: c.TimeLimit.Std(), MinFree: int64(c.MinFree),
+		Holder: holder(), Now: func() segue.Time { return segue.TimeOf(time.Now()) }, Log: t.log,
+		Alert: nightly.Alerts{Webhook: c.Webhook, Relay: cmp.Or(c.Mail.Server, "localhost:25"), From: c.Mail.From, To: c.Mail.To}.Tell,
+		Ended: t.ended,
+	}
+}
+
+// ended takes note of a training.
+func (t *scheduledTraining) ended(done store.Training) {
+	t.about.Ended(done.State)
+	if done.State != store.TrainingPromoted {
+		return
+	}
+	if err := t.server.FollowChampion(); err != nil {
+		t.log.Error("the model before it goes on deciding", "error", err)
+	}
 }
 
 // clusterOf returns the name of the history that is trained on: the scheduler's, or
 // the only one that the store holds.
 func clusterOf(ctx context.Context, s *store.Store, driver schedulers.Driver) (string, error) {
 	if driver == nil {
-		return onlyCluster(ctx, s)
+		name, err := onlyCluster(ctx, s, "training.cluster")
+		switch segue.KindOf(err) {
+		case segue.NotFound:
+			err = missing{"there is no history", err}
+		case segue.Invalid:
+			err = missing{"training.cluster is not set", err}
+		}
+		return name, err
 	}
 	caps, err := driver.Capabilities(ctx)
 	if err != nil {
-		return "", err
+		return "", missing{"the scheduler does not answer", err}
 	}
 	return caps.Cluster, nil
 }

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/config"
 	"github.com/segue-project/segue/store"
 )
 
@@ -38,7 +40,7 @@ func TestAServerThatEndsEndsItsTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	importHours(t, s, 60)
+	importHours(t, s, "c", 60)
 	server := exec.CommandContext(context.WithoutCancel(t.Context()), buildSegue(t), "serve", "--config", file)
 	server.Env, server.Stderr = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, t.Output()
 	out, err := server.StdoutPipe()
@@ -85,10 +87,10 @@ func TestAServerThatEndsEndsItsTraining(t *testing.T) {
 }
 
 // importHours fills the store with a job an hour for so many days up to now.
-func importHours(t *testing.T, s *store.Store, days int) {
+func importHours(t *testing.T, s *store.Store, cluster string, days int) {
 	t.Helper()
 	now := segue.TimeOf(time.Now())
-	_, err := s.ImportJobs(t.Context(), "c", func(yield func(segue.Job, error) bool) {
+	_, err := s.ImportJobs(t.Context(), cluster, func(yield func(segue.Job, error) bool) {
 		for i := range days * 24 {
 			at := now.Add(time.Duration(i-days*24) * time.Hour)
 			j := segue.Job{
@@ -102,5 +104,50 @@ func importHours(t *testing.T, s *store.Store, days int) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What keeps trainings from beginning is named by the setting that mends it, and in a
+// word or two for whoever asks for the server's health.
+func TestWhatKeepsTrainingsFromBeginningIsNamed(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "segue-trainer")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		histories         []string
+		command           string
+		wantWord, wantWhy string
+	}{
+		"all is there":      {[]string{"c"}, program, "", ""},
+		"no history":        {nil, program, "there is no history", "segue history collect"},
+		"several histories": {[]string{"c", "d"}, program, "training.cluster is not set", "training.cluster is missing: the store holds the histories of c, d"},
+		"no trainer":        {[]string{"c"}, program + ".gone", "its program is not found", "training.command: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "segue.db"), store.Config{Volatile: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			for _, cluster := range tt.histories {
+				importHours(t, s, cluster, 1)
+			}
+			c := config.Config{
+				Data: t.TempDir(), Cluster: config.Cluster{Scheduler: "none"}, Training: config.Training{Schedule: "@daily", Command: []string{tt.command}},
+			}
+			_, err = (&scheduledTraining{store: s, config: c, log: slog.New(slog.DiscardHandler)}).ready(t.Context())
+			if tt.wantWhy == "" {
+				if err != nil {
+					t.Errorf("error %v, want none", err)
+				}
+				return
+			}
+			if err == nil || inAWord(err) != tt.wantWord || !strings.Contains(err.Error(), tt.wantWhy) {
+				t.Errorf("error %v, want %q in %q", err, tt.wantWord, tt.wantWhy)
+			}
+		})
 	}
 }

@@ -47,6 +47,9 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 	if cfg.SessionKey, err = sessionKey(os.Getenv("SEGUE_SESSION_KEY"), c.SessionKeyFile); err != nil {
 		return server.Config{}, err
 	}
+	if c.Training.Schedule != "" {
+		cfg.Training = server.NewTraining()
+	}
 	if c.Model == champion {
 		cfg.Champion = func() (*provisioner.Trained, error) { return modelOf(c) }
 	}

@@ -101,7 +101,7 @@ func (f *trainNowFlags) run(cmd *cobra.Command) error {
 // complete fills in what was not said.
 func (f *trainNowFlags) complete(cmd *cobra.Command, s *store.Store) (err error) {
 	if f.cfg.Cluster == "" {
-		if f.cfg.Cluster, err = onlyCluster(cmd.Context(), s); err != nil {
+		if f.cfg.Cluster, err = onlyCluster(cmd.Context(), s, "--cluster"); err != nil {
 			return err
 		}
 	}
@@ -125,8 +125,9 @@ func (f *trainNowFlags) complete(cmd *cobra.Command, s *store.Store) (err error)
 	return nil
 }
 
-// onlyCluster returns the cluster of which the store holds a history.
-func onlyCluster(ctx context.Context, s *store.Store) (string, error) {
+// onlyCluster returns the cluster of which the store holds a history. setting is what
+// names one otherwise.
+func onlyCluster(ctx context.Context, s *store.Store, setting string) (string, error) {
 	all, err := s.Histories(ctx)
 	if err != nil {
 		return "", err
@@ -141,7 +142,7 @@ func onlyCluster(ctx context.Context, s *store.Store) (string, error) {
 	case 1:
 		return names[0], nil
 	}
-	return "", segue.Errorf(segue.Invalid, "--cluster is missing: the store holds the histories of %s", strings.Join(names, ", "))
+	return "", segue.Errorf(segue.Invalid, "%s is missing: the store holds the histories of %s", setting, strings.Join(names, ", "))
 }
 
 func sentence(t store.Training) string {
