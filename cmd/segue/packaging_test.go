@@ -61,6 +61,21 @@ func TestAlertsNameWhatThereIs(t *testing.T) {
 	}
 }
 
+// What the documents link to in packaging is in the packages, which hold the documents.
+func TestWhatTheDocumentsLinkToIsShipped(t *testing.T) {
+	t.Parallel()
+	script := read(t, "scripts/dist")
+	linked := regexp.MustCompile(`\]\(\.\./(packaging/\w+/)(\w+\.)(\w+)\)`).FindAllStringSubmatch(read(t, "docs/*.md"), -1)
+	if len(linked) < 3 {
+		t.Fatalf("%d links to packaging, want more", len(linked))
+	}
+	for _, m := range linked {
+		if !strings.Contains(script, m[1]+m[2]+m[3]) && !strings.Contains(script, m[1]+"*."+m[3]) {
+			t.Errorf("%s is linked to, and not shipped by scripts/dist", m[1]+m[2]+m[3])
+		}
+	}
+}
+
 // Metrics want a token: every job of Prometheus has a file for it, and nothing asks to
 // be scraped by those who bring none.
 func TestPrometheusBringsAToken(t *testing.T) {
