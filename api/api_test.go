@@ -123,6 +123,33 @@ func TestListsComePageByPage(t *testing.T) {
 	}
 }
 
+func TestDecisionsComePageByPage(t *testing.T) {
+	t.Parallel()
+	a := newHouse().serve(t, Limits{})
+	var got []int
+	for cursor := ""; len(got) < 4; {
+		w := call{secret: adaReads, what: "GET /v1/chains/ada1/decisions?limit=1&cursor=" + cursor}.answers(t, a)
+		page := read[struct {
+			Decisions []DecisionAnswer
+			Next      string
+		}](t, w)
+		for _, d := range page.Decisions {
+			got = append(got, d.Attempt)
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	if diff := cmp.Diff([]int{3, 2, 1}, got); diff != "" {
+		t.Errorf("attempts (-want +got):\n%s", diff)
+	}
+	for _, cursor := range []string{"x", cursorOf(t0, "ada1")} {
+		if w := (call{secret: adaReads, what: "GET /v1/chains/ada1/decisions?cursor=" + cursor}).answers(t, a); w.Code != 422 {
+			t.Errorf("a cursor of something else: %d, want 422", w.Code)
+		}
+	}
+}
+
 func TestAWriteIsDoneOnceAndNoted(t *testing.T) {
 	t.Parallel()
 	h := newHouse()

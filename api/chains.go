@@ -205,11 +205,13 @@ func (a *API) changeState(s stateChange) func(context.Context, *ChainInput) (*ch
 type (
 	decisionsInput struct {
 		ChainInput
-		Limit int `query:"limit" default:"20" minimum:"1" maximum:"500" doc:"How many at most, the latest ones."`
+		Limit  int    `query:"limit" default:"20" minimum:"1" maximum:"500" doc:"How many at most, the latest ones."`
+		Cursor string `query:"cursor" maxLength:"500" doc:"Where the page begins: next of the page before."`
 	}
 	decisionsOutput struct {
 		Body struct {
 			Decisions []DecisionAnswer `json:"decisions"`
+			Next      string           `json:"next,omitempty" doc:"Where the page of earlier ones begins: its cursor. Missing on the last page."`
 		}
 	}
 )
@@ -241,7 +243,18 @@ func (a *API) listDecisions(ctx context.Context, in *decisionsInput) (*decisions
 	if _, err := a.chain(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	decisions, err := a.services.Chains.Decisions(ctx, in.ID, in.Limit)
+	q := DecisionQuery{Chain: in.ID, Limit: in.Limit, Before: segue.Never}
+	if in.Cursor != "" {
+		at, link, err := Page{Cursor: in.Cursor}.cursor()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := fmt.Sscanf(link, "%d.%d", &q.BeforeLink, &q.BeforeTry); err != nil {
+			return nil, noCursor(in.Cursor)
+		}
+		q.Before = at
+	}
+	decisions, err := a.services.Chains.Decisions(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -258,6 +271,10 @@ func (a *API) listDecisions(ctx context.Context, in *decisionsInput) (*decisions
 			line.Outcome = &OutcomeAnswer{spanSeconds(r.Interruption), spanSeconds(r.Overlap)}
 		}
 		out.Body.Decisions = append(out.Body.Decisions, line)
+	}
+	if n := len(decisions); n == in.Limit {
+		last := decisions[n-1]
+		out.Body.Next = cursorOf(last.Decision.At, fmt.Sprintf("%d.%d", last.Number, last.Attempt))
 	}
 	return out, nil
 }

@@ -167,10 +167,20 @@ func (h *house) Links(_ context.Context, id string) ([]segue.Link, error) {
 	return all, h.broken
 }
 
-func (h *house) Decisions(context.Context, string, int) ([]Recorded, error) {
-	return []Recorded{{Number: 2, Attempt: 1, Known: true, Overlap: time.Hour, Decision: segue.Decision{
-		At: t0, SubmitAt: t0, Submit: true, Reason: "Submit now.", Forecast: segue.NewForecast(t0, "recent", []time.Duration{time.Hour}),
-	}}}, h.broken
+// Decisions are three, the latest first, of which two are of one instant.
+func (h *house) Decisions(_ context.Context, q DecisionQuery) ([]Recorded, error) {
+	var found []Recorded
+	for i := range 3 {
+		at := t0.Add(-time.Duration(i/2) * time.Hour)
+		r := Recorded{Number: 2, Attempt: 3 - i, Known: true, Overlap: time.Hour, Decision: segue.Decision{
+			At: at, SubmitAt: at, Submit: true, Reason: "Submit now.", Forecast: segue.NewForecast(at, "recent", []time.Duration{time.Hour}),
+		}}
+		before := at < q.Before || at == q.Before && (r.Number < q.BeforeLink || r.Number == q.BeforeLink && r.Attempt < q.BeforeTry)
+		if before && len(found) < q.Limit {
+			found = append(found, r)
+		}
+	}
+	return found, h.broken
 }
 
 func (h *house) Create(_ context.Context, chain segue.Chain, first segue.Link) error {

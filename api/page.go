@@ -23,9 +23,13 @@ func (p Page) cursor() (before segue.Time, id string, err error) {
 	at, id, ok := strings.Cut(string(raw), " ")
 	us, parseErr := strconv.ParseInt(at, 10, 64)
 	if err != nil || !ok || parseErr != nil || id == "" {
-		return 0, "", segue.Errorf(segue.Invalid, "cursor %q: want next of a page before", p.Cursor)
+		return 0, "", noCursor(p.Cursor)
 	}
 	return segue.Time(us), id, nil
+}
+
+func noCursor(text string) error {
+	return segue.Errorf(segue.Invalid, "cursor %q: want next of a page before", text)
 }
 
 // cursorOf returns the cursor of the page after a line.

@@ -56,8 +56,8 @@ type Chains interface {
 	// Chain returns a chain without its submission.
 	Chain(ctx context.Context, id string) (segue.Chain, error)
 	Links(ctx context.Context, id string) ([]segue.Link, error)
-	// Decisions returns the latest n decisions of a chain, the latest first.
-	Decisions(ctx context.Context, id string, n int) ([]Recorded, error)
+	// Decisions returns a page of the decisions of a chain, the latest first.
+	Decisions(ctx context.Context, q DecisionQuery) ([]Recorded, error)
 	// Create takes over a chain of a user, who has submitted its first link. Invalid
 	// says that this user's chains are not kept going here, Conflict that there is a
 	// chain of this ID, or one of this job.
@@ -75,6 +75,17 @@ type ChainQuery struct {
 	// Before, with the ID of a chain, is where the page before ended.
 	Before   segue.Time
 	BeforeID string
+}
+
+// DecisionQuery says which decisions of a chain: the latest ones, or those before the
+// one where the page before ended.
+type DecisionQuery struct {
+	Chain string
+	Limit int
+	// Before is when that one was made, segue.Never for none, and the others are of its
+	// link: decisions of one instant are in the order of these.
+	Before                segue.Time
+	BeforeLink, BeforeTry int
 }
 
 // Recorded is a decision about a link, with what came of it.

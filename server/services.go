@@ -28,8 +28,8 @@ func (c chains) Links(ctx context.Context, id string) ([]segue.Link, error) {
 	return c.store.Links(ctx, id)
 }
 
-func (c chains) Decisions(ctx context.Context, id string, n int) ([]api.Recorded, error) {
-	all, err := c.store.Decisions(ctx, id, n)
+func (c chains) Decisions(ctx context.Context, q api.DecisionQuery) ([]api.Recorded, error) {
+	all, err := c.store.DecisionsBefore(ctx, q.Chain, store.Place{At: q.Before, Number: q.BeforeLink, Attempt: q.BeforeTry}, q.Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -38,8 +38,8 @@ func (c webChains) Links(ctx context.Context, id string) ([]segue.Link, error) {
 }
 
 // Decisions implements web.Chains.
-func (c webChains) Decisions(ctx context.Context, id string, n int) ([]web.Recorded, error) {
-	return recordedOf(c.server.store.Decisions(ctx, id, n))
+func (c webChains) Decisions(ctx context.Context, id string, before web.Place, n int) ([]web.Recorded, error) {
+	return recordedOf(c.server.store.DecisionsBefore(ctx, id, store.Place(before), n))
 }
 
 // openFresh is how long the open decisions of all chains serve every operator: with

@@ -63,11 +63,25 @@ func (t tx) recordDecision(r Recorded) error {
 // Decisions returns the latest n decisions of a chain, the latest first, with
 // what came of them.
 func (s *Store) Decisions(ctx context.Context, chain string, n int) (latest []Recorded, err error) {
+	return s.DecisionsBefore(ctx, chain, Place{At: segue.Never}, n)
+}
+
+// Place is that of a decision among those of a chain, which are in the order of its
+// fields.
+type Place struct {
+	At              segue.Time
+	Number, Attempt int
+}
+
+// DecisionsBefore returns the latest n decisions of a chain that come before a place,
+// the latest first, with what came of them.
+func (s *Store) DecisionsBefore(ctx context.Context, chain string, before Place, n int) (latest []Recorded, err error) {
 	defer s.wrap(&err, "list decisions of chain %s", chain)
 	return collect(ctx, s.read, scanDecision,
 		`SELECT `+decisionsOf("d")+`, o.at, o.interruption, o.overlap
 		FROM decisions d LEFT JOIN outcomes o ON o.chain = d.chain AND o.number = d.number
-		WHERE d.chain = $1 ORDER BY d.at DESC, d.number DESC, d.attempt DESC LIMIT $2`, chain, n)
+		WHERE d.chain = $1 AND d.at <= $2 AND (d.at < $2 OR d.number < $3 OR d.number = $3 AND d.attempt < $4)
+		ORDER BY d.at DESC, d.number DESC, d.attempt DESC LIMIT $5`, chain, int64(before.At), before.Number, before.Attempt, n)
 }
 
 // decisionsOf returns the columns of a decision in the table of that name.

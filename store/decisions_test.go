@@ -20,11 +20,13 @@ func TestDecisionsComeBackWithTheirOutcome(t *testing.T) {
 			first := Recorded{Chain: "c", Number: 2, Attempt: 1, Decision: aDecision(t0)}
 			first.Decision.Submit, first.Decision.SubmitAt = false, t0.Add(2*time.Hour)
 			second := Recorded{Chain: "c", Number: 2, Attempt: 1, Decision: aDecision(t0.Add(time.Hour))}
+			twin := first // of the same instant
+			twin.Attempt = 2
 			third := Recorded{Chain: "c", Number: 3, Attempt: 1, Decision: segue.Decision{
 				At: t0.Add(48 * time.Hour), Request: segue.Request{Shape: segue.Shape{Nodes: 1, Limit: segue.Unlimited}},
 				SubmitAt: segue.NoTime, Remaining: 1<<63 - 1, Forecast: segue.Forecast{At: t0}, Reason: "no forecast",
 			}}
-			for _, r := range []Recorded{first, second, third, first} { // the same one again changes nothing
+			for _, r := range []Recorded{first, twin, second, third, first} { // the same one again changes nothing
 				if err := s.RecordDecision(t.Context(), r); err != nil {
 					t.Fatal(err)
 				}
@@ -39,12 +41,27 @@ func TestDecisionsComeBackWithTheirOutcome(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			first.Outcome, second.Outcome = &outcome, &outcome
-			if diff := cmp.Diff([]Recorded{third, second, first}, got); diff != "" {
+			first.Outcome, twin.Outcome, second.Outcome = &outcome, &outcome, &outcome
+			if diff := cmp.Diff([]Recorded{third, second, twin, first}, got); diff != "" {
 				t.Errorf("decisions (-want +got):\n%s", diff)
 			}
 			if got, err = s.Decisions(t.Context(), "c", 1); err != nil || len(got) != 1 || got[0].Number != 3 {
 				t.Errorf("the latest one is %+v, %v; want that of link 3", got, err)
+			}
+			var pages []Recorded
+			for before := (Place{At: segue.Never}); ; {
+				page, err := s.DecisionsBefore(t.Context(), "c", before, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(page) == 0 {
+					break
+				}
+				pages = append(pages, page...)
+				before = Place{page[0].Decision.At, page[0].Number, page[0].Attempt}
+			}
+			if diff := cmp.Diff([]Recorded{third, second, twin, first}, pages); diff != "" {
+				t.Errorf("page by page (-want +got):\n%s", diff)
 			}
 			outcomes, err := s.Outcomes(t.Context(), "c")
 			if diff := cmp.Diff([]Outcome{outcome}, outcomes); diff != "" || err != nil {

@@ -22,17 +22,18 @@ const (
 
 // chainData is what the page of a chain shows.
 type chainData struct {
-	Chain         segue.Chain
-	Prefer        string
-	Timeline      figure
-	Drawn         int // links in the drawing
-	Links         []linkView
-	MoreLinks     int // earlier links that are not shown
-	Decisions     []decisionView
-	MoreDecisions bool
-	Recent        string
-	Verbs         []verb // what the viewer may do to it
-	Summary       string
+	Chain        segue.Chain
+	Prefer       string
+	Timeline     figure
+	Drawn        int // links in the drawing
+	Links        []linkView
+	MoreLinks    int // earlier links that are not shown
+	Decisions    []decisionView
+	Earlier      string // where earlier decisions are; empty where there are none
+	NotTheLatest bool   // of the decisions
+	Recent       string
+	Verbs        []verb // what the viewer may do to it
+	Summary      string
 }
 
 // linkView is a link with what became of it.
@@ -85,19 +86,10 @@ func (w *Web) chain(v visit) error {
 	if err != nil {
 		return err
 	}
-	wanted := shownDecisions
-	if n, err := strconv.Atoi(v.r.URL.Query().Get("decisions")); err == nil {
-		wanted = min(max(n, 1), mostDecisions)
-	}
-	decisions, err := w.services.Chains.Decisions(ctx, c.ID, wanted+1)
-	if err != nil {
-		return err
-	}
 	data := chainData{Chain: c, Prefer: c.Terms.WithDefaults().Prefer.String(), Verbs: verbsFor(v.viewer, c)}
 	data.links(links, w.cfg.Now())
-	data.MoreDecisions = len(decisions) > wanted && wanted < mostDecisions
-	for _, r := range decisions[:min(len(decisions), wanted)] {
-		data.Decisions = append(data.Decisions, viewOf(r))
+	if err := w.decisions(v, &data); err != nil {
+		return err
 	}
 	if c.Request.Nodes > 0 {
 		if recent, err := w.services.Cluster.Recent(ctx, c.Request.Shape); err == nil { // else the page does without
@@ -105,6 +97,39 @@ func (w *Web) chain(v visit) error {
 		}
 	}
 	return v.show(frame{Page: "chain", Title: "Chain " + c.ID, Section: "/chains", Live: true, Data: data})
+}
+
+// decisions fills in a page of the decisions, the latest ones unless those before a place
+// are asked for.
+func (w *Web) decisions(v visit, data *chainData) error {
+	query := v.r.URL.Query()
+	wanted, before := shownDecisions, Place{At: segue.Never}
+	if n, err := strconv.Atoi(query.Get("decisions")); err == nil {
+		wanted = min(max(n, 1), mostDecisions)
+	}
+	if text := query.Get("before"); text != "" {
+		if _, err := fmt.Sscanf(text, "%d.%d.%d", &before.At, &before.Number, &before.Attempt); err != nil {
+			return segue.Errorf(segue.Invalid, "before %q: want the place of a decision", text)
+		}
+		data.NotTheLatest = true
+	}
+	all, err := w.services.Chains.Decisions(v.r.Context(), data.Chain.ID, before, wanted+1)
+	if err != nil {
+		return err
+	}
+	shown := all[:min(len(all), wanted)]
+	for _, r := range shown {
+		data.Decisions = append(data.Decisions, viewOf(r))
+	}
+	switch {
+	case len(all) <= wanted:
+	case wanted < mostDecisions && !data.NotTheLatest:
+		data.Earlier = fmt.Sprintf("?decisions=%d", mostDecisions)
+	default:
+		last := shown[len(shown)-1]
+		data.Earlier = fmt.Sprintf("?decisions=%d&before=%d.%d.%d", wanted, last.Decision.At, last.Number, last.Attempt)
+	}
+	return nil
 }
 
 // links fills in the drawing and the rows of the links, the latest first.

@@ -102,8 +102,11 @@ func (h *house) Chain(_ context.Context, id string) (segue.Chain, error) {
 
 func (h *house) Links(context.Context, string) ([]segue.Link, error) { return h.links, h.broken }
 
-func (h *house) Decisions(_ context.Context, _ string, n int) ([]Recorded, error) {
-	return h.decisions[:min(n, len(h.decisions))], h.broken
+func (h *house) Decisions(_ context.Context, _ string, before Place, n int) ([]Recorded, error) {
+	found := slices.DeleteFunc(slices.Clone(h.decisions), func(r Recorded) bool {
+		return before.At != segue.Never && r.Decision.At >= before.At
+	})
+	return found[:min(n, len(found))], h.broken
 }
 
 func (h *house) Open(_ context.Context, user string) ([]Recorded, error) {

@@ -1,11 +1,16 @@
 package web
 
 import (
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/segue-project/segue"
 )
@@ -114,6 +119,37 @@ func TestPagesOfAHalfKnownChain(t *testing.T) {
 		if answer := b.get(path); answer.Code != http.StatusOK {
 			t.Errorf("%s: %d\n%s", path, answer.Code, answer.Body)
 		}
+	}
+}
+
+// A chain of months has thousands of decisions: all of them can be come to.
+func TestAllDecisionsOfAChainAreReachedPageByPage(t *testing.T) {
+	t.Parallel()
+	h := fullHouse("trainer")
+	h.decisions = nil
+	for i := range 1200 {
+		h.decisions = append(h.decisions, Recorded{Chain: "c00", Number: 2, Attempt: 1, Decision: decision(t0.Add(-time.Duration(i)*time.Minute), false)})
+	}
+	b := login(t, h.serve(t), operates)
+	earlier := regexp.MustCompile(`<a href="([^"]*)">Show earlier decisions</a>`)
+	var got []int
+	for path := ""; len(got) < 6; {
+		page := b.get("/chains/c00" + path).Body.String()
+		got = append(got, strings.Count(page, "<article"))
+		if latest := strings.Contains(page, "Show the latest decisions"); latest != strings.Contains(path, "before") {
+			t.Errorf("%q: it leads to the latest ones: %t", path, latest)
+		}
+		link := earlier.FindStringSubmatch(page)
+		if link == nil {
+			break
+		}
+		path = html.UnescapeString(link[1])
+	}
+	if diff := cmp.Diff([]int{12, 500, 500, 200}, got); diff != "" {
+		t.Errorf("decisions on the pages (-want +got):\n%s", diff)
+	}
+	if answer := b.get("/chains/c00?before=yesterday"); answer.Code != http.StatusBadRequest {
+		t.Errorf("a place that is none: %d, want 400", answer.Code)
 	}
 }
 

@@ -94,8 +94,9 @@ type Chains interface {
 	// Chain returns a chain without its submission.
 	Chain(ctx context.Context, id string) (segue.Chain, error)
 	Links(ctx context.Context, id string) ([]segue.Link, error)
-	// Decisions returns the latest n decisions of a chain, the latest first.
-	Decisions(ctx context.Context, id string, n int) ([]Recorded, error)
+	// Decisions returns the latest n decisions of a chain before a place, the latest
+	// first.
+	Decisions(ctx context.Context, id string, before Place, n int) ([]Recorded, error)
 	// Open returns the latest decision of each chain of a user, with "" of all, whose
 	// next link has not started.
 	Open(ctx context.Context, user string) ([]Recorded, error)
@@ -105,6 +106,13 @@ type Chains interface {
 	// SetState moves a chain from one state to another; Conflict says that it is in
 	// a third by now.
 	SetState(ctx context.Context, by Viewer, id string, from, to segue.ChainState, why string) error
+}
+
+// Place is that of a decision among those of a chain, which are in the order of its
+// fields.
+type Place struct {
+	At              segue.Time
+	Number, Attempt int // of the link
 }
 
 // ChainQuery says which chains: those that meet all of its fields.

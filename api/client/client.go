@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,6 +60,9 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
+// mostAtOnce is how many lines a page of a list may have.
+const mostAtOnce = 500
+
 // Advise asks whether to submit the next link of a chain now.
 func (c *Client) Advise(ctx context.Context, r api.AdviceRequest) (answer api.AdviceAnswer, err error) {
 	err = c.do(ctx, http.MethodPost, "/v1/advice", "", r, &answer)
@@ -68,7 +72,7 @@ func (c *Client) Advise(ctx context.Context, r api.AdviceRequest) (answer api.Ad
 // Chains returns all chains that the caller may see, the latest first; with a user
 // those of that one, with states those that are in one of them.
 func (c *Client) Chains(ctx context.Context, user string, states ...segue.ChainState) (all []api.ChainAnswer, err error) {
-	q := url.Values{"limit": {"500"}}
+	q := url.Values{"limit": {strconv.Itoa(mostAtOnce)}}
 	var names []string
 	for _, state := range states {
 		names = append(names, state.String())
@@ -105,12 +109,23 @@ func (c *Client) Chain(ctx context.Context, id string) (chain Chain, err error) 
 }
 
 // Decisions returns the latest n decisions about a chain, the latest first.
-func (c *Client) Decisions(ctx context.Context, id string, n int) ([]api.DecisionAnswer, error) {
-	var answer struct {
-		Decisions []api.DecisionAnswer `json:"decisions"`
+func (c *Client) Decisions(ctx context.Context, id string, n int) (all []api.DecisionAnswer, err error) {
+	q := url.Values{}
+	for {
+		q.Set("limit", strconv.Itoa(min(n-len(all), mostAtOnce)))
+		var page struct {
+			Decisions []api.DecisionAnswer `json:"decisions"`
+			Next      string               `json:"next"`
+		}
+		if err := c.do(ctx, http.MethodGet, "/v1/chains/"+url.PathEscape(id)+"/decisions?"+q.Encode(), "", nil, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Decisions...)
+		if page.Next == "" || len(all) >= n {
+			return all, nil
+		}
+		q.Set("cursor", page.Next)
 	}
-	err := c.do(ctx, http.MethodGet, fmt.Sprintf("/v1/chains/%s/decisions?limit=%d", url.PathEscape(id), n), "", nil, &answer)
-	return answer.Decisions, err
 }
 
 // HandOver hands over a chain whose first link is submitted. It may be asked for again
