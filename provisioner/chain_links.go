@@ -187,19 +187,20 @@ func (c *Chains) hear(ctx context.Context, chain segue.Chain, links []segue.Link
 
 // recover finds out what became of a submission that nobody saw the end of. That
 // there is no job says nothing as long as what a process that has died left behind
-// may still submit it.
+// may still submit it. It asks once a round: a chain whose link is being submitted
+// holds up no other.
 func (c *Chains) recover(ctx context.Context, l *segue.Link) error {
 	caps, err := c.cluster.Capabilities(ctx)
 	if err != nil {
 		return err
 	}
-	job, found, err := c.cluster.Resolve(ctx, l.Token(), l.Planned)
+	job, found, sure, err := c.cluster.Recover(ctx, l.Token(), l.Planned)
 	switch {
 	case errors.Is(err, schedulers.ErrForgotten):
 		return c.giveUp(ctx, l)
 	case err != nil:
 		return err
-	case !found && c.cfg.Now().Sub(l.Planned) < caps.Lingers:
+	case !found && (!sure || c.cfg.Now().Sub(l.Planned) < caps.Lingers):
 		return nil
 	}
 	c.cfg.Log.Info("submission is recovered", "token", l.Token(), "found", found, "job", job.String())

@@ -92,6 +92,8 @@ type Cluster struct {
 	state *State // the last one that was seen whole
 	// missed counts for a job how many looks in a row lacked it.
 	missed map[segue.JobID]missing
+	// unfound counts for a token how many answers in a row lacked it.
+	unfound map[string]missing
 
 	tracing sync.Mutex // of look, held while it is had
 	look    *look      // the last one, nil before
@@ -108,7 +110,7 @@ func New(driver Driver, cfg Config) (*Cluster, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	return &Cluster{driver: driver, cfg: cfg, missed: map[segue.JobID]missing{}}, nil
+	return &Cluster{driver: driver, cfg: cfg, missed: map[segue.JobID]missing{}, unfound: map[string]missing{}}, nil
 }
 
 // Driver returns the cluster's driver, for what only it can do.
@@ -192,6 +194,33 @@ func (c *Cluster) Resolve(ctx context.Context, token string, since segue.Time) (
 		}
 	}
 }
+
+// Recover is Resolve for those who come again, and keeps nobody waiting: it asks once.
+// No job was made once it says so (found is false, sure true), after
+// Config.Confirmations answers in a row, at least Config.Pause apart, that lacked it.
+func (c *Cluster) Recover(ctx context.Context, token string, since segue.Time) (job segue.JobID, found, sure bool, err error) {
+	jobs, err := c.find(ctx, token, since)
+	if err != nil {
+		return segue.JobID{}, false, false, fmt.Errorf("look for %s: %w: %w", token, ErrAmbiguous, err)
+	}
+	now := c.cfg.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(jobs) > 0 {
+		delete(c.unfound, token)
+		if len(jobs) > 1 {
+			c.cfg.Log.Error("several jobs carry one token", "token", token, "jobs", jobs)
+		}
+		return jobs[0], true, true, nil
+	}
+	if len(c.unfound) >= mostUnfound {
+		clear(c.unfound) // of those whom nobody asks about any more, most of all
+	}
+	return segue.JobID{}, false, again(c.unfound, token, now, c.cfg.Pause) >= c.cfg.Confirmations, nil
+}
+
+// mostUnfound bounds how many tokens are remembered.
+const mostUnfound = 10_000
 
 func (c *Cluster) find(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
@@ -279,10 +308,16 @@ func (c *Cluster) seen(jobs []segue.JobID, lacking ...segue.JobID) {
 func (c *Cluster) miss(id segue.JobID, at segue.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m := c.missed[id]
-	if m.times == 0 || at != m.last && at.Sub(m.last).Abs() >= c.cfg.Pause {
+	return again(c.missed, id, at, c.cfg.Pause)
+}
+
+// again counts a look that lacked something, unless it follows too soon upon the one
+// before, and returns how many in a row have.
+func again[K comparable](counts map[K]missing, what K, at segue.Time, pause time.Duration) int {
+	m := counts[what]
+	if m.times == 0 || at != m.last && at.Sub(m.last).Abs() >= pause {
 		m = missing{m.times + 1, at}
-		c.missed[id] = m
+		counts[what] = m
 	}
 	return m.times
 }

@@ -31,11 +31,15 @@ func (in intake) Create(ctx context.Context, chain segue.Chain, first segue.Link
 	if n := counts[segue.ChainActive] + counts[segue.ChainPaused]; n >= mostChains {
 		return segue.Errorf(segue.Invalid, "%d chains of %s go on already, which is the most: stop some", n, chain.User)
 	}
-	if err := in.refuseTwice(ctx, chain, first.Job); err != nil {
+	if err := in.refuseTwice(ctx, chain, first); err != nil {
 		return err
 	}
 	return in.store.CreateChain(ctx, chain, first)
 }
+
+// mostOpen is how many chains of a user may wait to be told whether their first link
+// has a job: the scheduler is asked about each by itself, in every round.
+const mostOpen = 5
 
 // refuse returns why the chains of a user are not kept going here.
 func (in intake) refuse(user string) error {
@@ -57,28 +61,33 @@ func (in intake) refuse(user string) error {
 	return nil
 }
 
-// refuseTwice refuses a job that is a link of another chain of the user's.
-func (in intake) refuseTwice(ctx context.Context, chain segue.Chain, job segue.JobID) error {
-	if job.Number == 0 {
-		return nil
-	}
+// refuseTwice refuses a job that is a link of another chain of the user's, and one more
+// of which nobody knows whether it is a job.
+func (in intake) refuseTwice(ctx context.Context, chain segue.Chain, first segue.Link) error {
 	links, err := in.store.LiveLinks(ctx)
 	if err != nil {
 		return err
 	}
+	chains, err := in.store.Chains(ctx, store.ChainQuery{User: chain.User, States: []segue.ChainState{segue.ChainActive, segue.ChainPaused}})
+	if err != nil {
+		return err
+	}
+	own := map[string]bool{}
+	for _, c := range chains {
+		own[c.ID] = true
+	}
+	open := 0
 	for _, l := range links {
-		if l.Job != job || l.State.Final() || l.Chain == chain.ID {
-			continue
+		switch {
+		case !own[l.Chain] || l.State.Final():
+		case l.State == segue.LinkSubmitting:
+			open++
+		case l.Job == first.Job:
+			return segue.Errorf(segue.Conflict, "job %s is link %d of chain %s already", l.Job, l.Number, l.Chain)
 		}
-		other, err := in.store.Chains(ctx, store.ChainQuery{User: chain.User})
-		if err != nil {
-			return err
-		}
-		for _, c := range other {
-			if c.ID == l.Chain {
-				return segue.Errorf(segue.Conflict, "job %s is link %d of chain %s already", job, l.Number, l.Chain)
-			}
-		}
+	}
+	if first.State == segue.LinkSubmitting && open >= mostOpen {
+		return segue.Errorf(segue.Unavailable, "the scheduler is still asked whether the first links of %d chains of %s have jobs", open, chain.User)
 	}
 	return nil
 }

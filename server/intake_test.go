@@ -67,6 +67,22 @@ func TestAJobIsALinkOfOneChainOfItsUser(t *testing.T) {
 	}
 }
 
+func TestAUserHasTheSchedulerAskedAboutFewLinks(t *testing.T) {
+	t.Parallel()
+	in := intake{chains{openStore(t)}, Config{Driver: fileCluster{t.TempDir(), realNow}, User: "ada"}, newAccounts(realNow)}
+	for i := range mostOpen + 1 {
+		chain, first := handedOver("open"+string(rune('a'+i)), "ada", 0)
+		first.State, first.Submitted = segue.LinkSubmitting, segue.NoTime
+		want := segue.Other
+		if i == mostOpen {
+			want = segue.Unavailable
+		}
+		if err := in.Create(t.Context(), chain, first); segue.KindOf(err) != want || (err == nil) != (want == segue.Other) {
+			t.Errorf("chain %d: %v", i+1, err)
+		}
+	}
+}
+
 func TestAUserFillsNoStoreWithChains(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
