@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -38,7 +39,7 @@ func TestACertificateIsRenewedAtItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() }) // which ends greet
-	go greet(l)
+	go greet(t.Context(), l)
 	if got := shown(t, l.Addr()); got != "first" {
 		t.Errorf("at first it shows %q", got)
 	}
@@ -87,13 +88,13 @@ func issue(t *testing.T, file, key, name string) {
 }
 
 // greet shakes hands with whoever comes, until the listener is closed.
-func greet(l net.Listener) {
+func greet(ctx context.Context, l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
 			return
 		}
-		_ = c.(*tls.Conn).Handshake() // who comes sees what it shows
+		_ = c.(*tls.Conn).HandshakeContext(ctx) // who comes sees what it shows
 		_ = c.Close()
 	}
 }

@@ -41,7 +41,8 @@ func TestTrainingsAreToldOf(t *testing.T) {
 		metrics []string
 	}{
 		{
-			"at first", func() {}, api.Check{Name: "training", OK: true, State: "on schedule"},
+			"at first", func() {},
+			api.Check{Name: "training", OK: true, State: "on schedule"},
 			[]string{"able 1", "running 0", "last_success_timestamp_seconds 0", `runs_total{outcome="failed"} 0`},
 		},
 		{

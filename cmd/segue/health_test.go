@@ -20,7 +20,7 @@ import (
 // Health asks over http, over https on this machine, whose certificate may be for
 // another name, and on a socket; of a file of configuration it takes where its server
 // listens.
-func TestHealthAsksWhereAServerListens(t *testing.T) { //nolint:paralleltest // the environment is the process's
+func TestHealthAsksWhereAServerListens(t *testing.T) {
 	dir := t.TempDir()
 	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "ready at %s", r.URL.Path)
@@ -71,16 +71,14 @@ func TestHealthAsksWhereAServerListens(t *testing.T) { //nolint:paralleltest // 
 		"no certificates":               {[]string{"--url", secure.URL, "--ca", file("no.pem")}, "there is no certificate"},
 		"a scheme that is none of them": {[]string{"--url", "ftp://segue"}, "want http://"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			var out, errs bytes.Buffer
-			code := run(append([]string{"health"}, tt.args...), nil, &out, &errs)
-			if tt.want == "" && (code != 0 || out.String() != "ready at /readyz\n") {
-				t.Errorf("exit code %d, %s%s", code, out.String(), errs.String())
-			}
-			if tt.want != "" && (code == 0 || !strings.Contains(errs.String(), tt.want)) {
-				t.Errorf("exit code %d, %s; want %q", code, errs.String(), tt.want)
-			}
-		})
+		var out, errs bytes.Buffer
+		code := run(append([]string{"health"}, tt.args...), nil, &out, &errs)
+		if tt.want == "" && (code != 0 || out.String() != "ready at /readyz\n") {
+			t.Errorf("%s: exit code %d, %s%s", name, code, out.String(), errs.String())
+		}
+		if tt.want != "" && (code == 0 || !strings.Contains(errs.String(), tt.want)) {
+			t.Errorf("%s: exit code %d, %s; want %q", name, code, errs.String(), tt.want)
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func TestADamagedChampionKeepsNoServerFromStarting(t *testing.T) {
 
 // What a server refuses at its start, `segue config check` refuses, and the other
 // way round: what is not there as well as what makes no sense.
-func TestACheckedConfigurationCanBeUsed(t *testing.T) { //nolint:paralleltest // the environment is the process's
+func TestACheckedConfigurationCanBeUsed(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"DATABASE_URL", "SEGUE_TRAINING_WEBHOOK", "SEGUE_SESSION_KEY", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
 		t.Setenv(name, "")
