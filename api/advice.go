@@ -189,19 +189,19 @@ func verdict(d segue.Decision) string {
 	return "wait"
 }
 
-type (
-	forecastInput struct {
-		Nodes       int    `query:"nodes" required:"true" minimum:"1" maximum:"10000000" doc:"Nodes of the job." example:"4"`
-		GPUsPerNode int    `query:"gpus_per_node" minimum:"0" maximum:"1000" doc:"GPUs on each node; 0 takes whole nodes."`
-		TimeLimit   string `query:"time_limit" required:"true" maxLength:"40" doc:"Its limit, as sbatch --time or as 48h." example:"48:00:00"`
-		Partition   string `query:"partition" maxLength:"200"`
-		Account     string `query:"account" maxLength:"200"`
-		Cluster     string `query:"cluster" maxLength:"200" doc:"Default the server's own."`
-	}
-	forecastOutput struct {
-		Body ForecastAnswer
-	}
-)
+// ForecastRequest asks how long a submission now would wait.
+type ForecastRequest struct {
+	Nodes       int    `query:"nodes" required:"true" minimum:"1" maximum:"10000000" doc:"Nodes of the job." example:"4"`
+	GPUsPerNode int    `query:"gpus_per_node" minimum:"0" maximum:"1000" doc:"GPUs on each node; 0 takes whole nodes."`
+	TimeLimit   string `query:"time_limit" required:"true" maxLength:"40" doc:"Its limit, as sbatch --time or as 48h." example:"48:00:00"`
+	Partition   string `query:"partition" maxLength:"200"`
+	Account     string `query:"account" maxLength:"200"`
+	Cluster     string `query:"cluster" maxLength:"200" doc:"Default the server's own."`
+}
+
+type forecastOutput struct {
+	Body ForecastAnswer
+}
 
 // ForecastAnswer is how long a submission now would wait.
 type ForecastAnswer struct {
@@ -210,7 +210,7 @@ type ForecastAnswer struct {
 	Mean float64 `json:"mean_seconds"`
 }
 
-func (a *API) forecast(ctx context.Context, in *forecastInput) (*forecastOutput, error) {
+func (a *API) forecast(ctx context.Context, in *ForecastRequest) (*forecastOutput, error) {
 	caller, _ := callerOf(ctx)
 	r := segue.Request{
 		Shape: segue.Shape{Nodes: in.Nodes, GPUsPerNode: in.GPUsPerNode},

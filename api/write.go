@@ -88,11 +88,12 @@ type (
 	}
 	auditOutput struct {
 		Body struct {
-			Lines []auditLine `json:"lines"`
-			Next  string      `json:"next,omitempty" doc:"Where the next page begins: its cursor. Missing on the last page."`
+			Lines []AuditAnswer `json:"lines"`
+			Next  string        `json:"next,omitempty" doc:"Where the next page begins: its cursor. Missing on the last page."`
 		}
 	}
-	auditLine struct {
+	// AuditAnswer is a line of the audit log.
+	AuditAnswer struct {
 		ID     string `json:"id"`
 		At     string `json:"at" format:"date-time"`
 		User   string `json:"user"`
@@ -114,9 +115,9 @@ func (a *API) listAudit(ctx context.Context, in *auditInput) (*auditOutput, erro
 		return nil, err
 	}
 	out := &auditOutput{}
-	out.Body.Lines = []auditLine{}
+	out.Body.Lines = []AuditAnswer{}
 	for _, l := range lines {
-		out.Body.Lines = append(out.Body.Lines, auditLine{l.ID, l.At.String(), l.User, l.Via, l.Action, l.Object, l.Status, l.Detail})
+		out.Body.Lines = append(out.Body.Lines, AuditAnswer{l.ID, l.At.String(), l.User, l.Via, l.Action, l.Object, l.Status, l.Detail})
 	}
 	if n := len(lines); n == in.Limit {
 		out.Body.Next = cursorOf(lines[n-1].At, lines[n-1].ID)

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -60,9 +60,6 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// mostAtOnce is how many lines a page of a list may have.
-const mostAtOnce = 500
-
 // Advise asks whether to submit the next link of a chain now.
 func (c *Client) Advise(ctx context.Context, r api.AdviceRequest) (answer api.AdviceAnswer, err error) {
 	err = c.do(ctx, http.MethodPost, "/v1/advice", "", r, &answer)
@@ -72,7 +69,7 @@ func (c *Client) Advise(ctx context.Context, r api.AdviceRequest) (answer api.Ad
 // Chains returns all chains that the caller may see, the latest first; with a user
 // those of that one, with states those that are in one of them.
 func (c *Client) Chains(ctx context.Context, user string, states ...segue.ChainState) (all []api.ChainAnswer, err error) {
-	q := url.Values{"limit": {strconv.Itoa(mostAtOnce)}}
+	q := url.Values{}
 	var names []string
 	for _, state := range states {
 		names = append(names, state.String())
@@ -83,20 +80,7 @@ func (c *Client) Chains(ctx context.Context, user string, states ...segue.ChainS
 	if user != "" {
 		q.Set("user", user)
 	}
-	for {
-		var page struct {
-			Chains []api.ChainAnswer `json:"chains"`
-			Next   string            `json:"next"`
-		}
-		if err := c.do(ctx, http.MethodGet, "/v1/chains?"+q.Encode(), "", nil, &page); err != nil {
-			return nil, err
-		}
-		all = append(all, page.Chains...)
-		if page.Next == "" {
-			return all, nil
-		}
-		q.Set("cursor", page.Next)
-	}
+	return list[api.ChainAnswer](ctx, c, "/v1/chains", q, "chains", math.MaxInt)
 }
 
 // Chain is a chain with its links.
@@ -109,23 +93,8 @@ func (c *Client) Chain(ctx context.Context, id string) (chain Chain, err error) 
 }
 
 // Decisions returns the latest n decisions about a chain, the latest first.
-func (c *Client) Decisions(ctx context.Context, id string, n int) (all []api.DecisionAnswer, err error) {
-	q := url.Values{}
-	for {
-		q.Set("limit", strconv.Itoa(min(n-len(all), mostAtOnce)))
-		var page struct {
-			Decisions []api.DecisionAnswer `json:"decisions"`
-			Next      string               `json:"next"`
-		}
-		if err := c.do(ctx, http.MethodGet, "/v1/chains/"+url.PathEscape(id)+"/decisions?"+q.Encode(), "", nil, &page); err != nil {
-			return nil, err
-		}
-		all = append(all, page.Decisions...)
-		if page.Next == "" || len(all) >= n {
-			return all, nil
-		}
-		q.Set("cursor", page.Next)
-	}
+func (c *Client) Decisions(ctx context.Context, id string, n int) ([]api.DecisionAnswer, error) {
+	return list[api.DecisionAnswer](ctx, c, "/v1/chains/"+url.PathEscape(id)+"/decisions", url.Values{}, "decisions", n)
 }
 
 // HandOver hands over a chain whose first link is submitted. It may be asked for again
@@ -141,35 +110,41 @@ func (c *Client) Change(ctx context.Context, id, verb, key string) (chain Chain,
 	return chain, err
 }
 
-// do sends a request and reads the answer. An error of the server has the kind that
-// it has there.
+// do sends a request in JSON and reads the answer.
 func (c *Client) do(ctx context.Context, method, path, key string, body, answer any) error {
-	var text []byte
-	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
-			return fmt.Errorf("ask the server: %w", err)
-		}
+	if body == nil {
+		return c.send(ctx, c.http, method, path, http.Header{keyHeader: {key}}, http.NoBody, answer)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(text))
+	text, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("ask the server: %w", err)
+	}
+	return c.send(ctx, c.http, method, path, http.Header{keyHeader: {key}, "Content-Type": {"application/json"}}, bytes.NewReader(text), answer)
+}
+
+const keyHeader = "Idempotency-Key"
+
+// send sends a request and reads the answer. An error of the server has the kind that
+// it has there.
+func (c *Client) send(ctx context.Context, by *http.Client, method, path string, header http.Header, body io.Reader, answer any) error {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return fmt.Errorf("ask the server: %w", err)
+	}
+	r.Header = header
+	if r.Header.Get(keyHeader) == "" {
+		r.Header.Del(keyHeader)
 	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	if key != "" {
-		r.Header.Set("Idempotency-Key", key)
-	}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	got, err := c.http.Do(r)
+	got, err := by.Do(r)
 	if err != nil {
 		return segue.Errorf(segue.Unavailable, "ask the server: %w", err)
 	}
 	defer func() { _ = got.Body.Close() }()
-	if text, err = io.ReadAll(got.Body); err != nil {
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
 		return segue.Errorf(segue.Unavailable, "read the server's answer: %w", err)
 	}
 	if got.StatusCode/100 != 2 {

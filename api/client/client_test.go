@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,6 +67,29 @@ func TestAClientAsksAndReads(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, s.asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func TestMoreThanAPageIsAskedForPageByPage(t *testing.T) {
+	t.Parallel()
+	full := strings.TrimSuffix(strings.Repeat(`{"link":2},`, mostAtOnce), ",")
+	s := &script{answers: map[string]string{
+		"GET /v1/chains/a/decisions?limit=500":           `{"decisions":[` + full + `],"next":"n1"}`,
+		"GET /v1/chains/a/decisions?cursor=n1&limit=1":   `{"decisions":[{"link":1}],"next":"n2"}`,
+		"GET /v1/chains/a/decisions?cursor=n1&limit=500": `{"decisions":{}}`,
+	}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	c, err := New(Config{Server: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := c.Decisions(t.Context(), "a", mostAtOnce+1)
+	if err != nil || len(all) != mostAtOnce+1 || all[mostAtOnce].Link != 1 {
+		t.Errorf("%d decisions, %v; want %d with the one of the second page", len(all), err, mostAtOnce+1)
+	}
+	if _, err := c.Decisions(t.Context(), "a", 2*mostAtOnce); segue.KindOf(err) != segue.Corrupt {
+		t.Errorf("a page that is none: error %v, want one of kind corrupt", err)
 	}
 }
 

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
+	"github.com/segue-project/segue/api/client"
+)
+
+// swf is a history of jobs of one processor that come every ten minutes and run for two
+// hours.
+func swf(jobs int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "; UnixStartTime: %d\n; MaxNodes: 16\n; MaxProcs: 16\n", 1_600_000_000)
+	for i := range jobs {
+		fmt.Fprintf(&b, "%d %d 60 7200 1 -1 -1 1 14400 -1 1 1 1 -1 -1 -1 -1 -1\n", i+1, i*600)
+	}
+	return b.String()
+}
+
+// A program in Go does what the interface offers, on a server as it is.
+func TestAProgramUsesAServerByTheClient(t *testing.T) {
+	t.Parallel()
+	srv, err := New(openStore(t), Config{Now: realNow, Holder: "one", User: "segue", Advice: AdviceConfig{Replicas: 3}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(srv.Handler())
+	defer web.Close()
+	_, secret, err := CreateToken(t.Context(), srv.store, Grant{User: "olga", Scopes: []api.Scope{api.ScopeOperator}}, "olga", realNow())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(client.Config{Server: web.URL, Token: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	for when, want := range []int64{200, 200} { // the second time it is told again
+		done, err := c.Import(ctx, "ls6", "k1", io.MultiReader(strings.NewReader(swf(200)))) // in chunks
+		if err != nil || done.Read != want || done.Changed != want || done.Format != "swf" {
+			t.Fatalf("import %d: %+v, %v; want %d jobs of swf", when+1, done, err, want)
+		}
+	}
+	if _, err := c.Import(ctx, "ls6", "k1", strings.NewReader(swf(100))); segue.KindOf(err) != segue.Invalid {
+		t.Errorf("another history under the same key: %v, want an error of kind invalid", err)
+	}
+	histories, err := c.Histories(ctx)
+	if err != nil || len(histories) != 1 || histories[0].Cluster != "ls6" || histories[0].Jobs != 200 {
+		t.Errorf("histories %+v, %v", histories, err)
+	}
+	if s, err := c.Statistics(ctx, "ls6"); err != nil || s.Jobs != 200 || s.Started != 200 {
+		t.Errorf("statistics %+v, %v", s, err)
+	}
+	if _, err := c.Statistics(ctx, "else/where"); segue.KindOf(err) != segue.NotFound {
+		t.Errorf("statistics of no history: %v, want an error of kind not found", err)
+	}
+	f, err := c.Forecast(ctx, api.ForecastRequest{Nodes: 1, GPUsPerNode: 2, TimeLimit: "4h", Partition: "gpu", Cluster: "ls6"})
+	if err != nil || f.Cluster != "ls6" || f.Source != "history" || len(f.Wait) == 0 || len(f.Notes) != 2 {
+		t.Errorf("forecast %+v, %v; want one of the history, with notes about partition and GPUs", f, err)
+	}
+	models, err := c.Models(ctx)
+	if err != nil || len(models) != 0 {
+		t.Errorf("models %+v, %v; want none", models, err)
+	}
+	lines, err := c.Audit(ctx, 10)
+	var got []string
+	for _, l := range lines {
+		got = append(got, fmt.Sprint(l.User, " ", l.Action, " ", l.Object, " ", l.Status))
+	}
+	if diff := cmp.Diff([]string{"olga import-history ls6 200", "olga create-token " + lastWord(lines) + " 200"}, got); err != nil || diff != "" {
+		t.Errorf("audit log, %v (-want +got):\n%s", err, diff)
+	}
+	if chains, err := c.Chains(ctx, ""); err != nil || len(chains) != 0 {
+		t.Errorf("chains %+v, %v; want none", chains, err)
+	}
+}
+
+func lastWord(lines []api.AuditAnswer) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[len(lines)-1].Object
+}
