@@ -51,10 +51,12 @@ func (h heard) alive(before map[string]segue.Time, now segue.Time) map[string]se
 // requeued.
 func anothers(l segue.Link, owner string, s schedulers.Status) bool {
 	switch {
-	case s.Life == schedulers.Unknown, s.Token == l.Token():
+	case s.Life == schedulers.Unknown:
 		return false
-	case s.User != "" && owner != "" && s.User != owner:
+	case schedulers.Foreign(s.User, owner): // whatever token it carries: everybody sees those
 		return true
+	case s.Token == l.Token():
+		return false
 	case s.Submit == l.Submitted:
 		return false
 	case s.Token != "" && (l.Number > 1 || s.Restarts == 0): // a first link may have been adopted
@@ -67,7 +69,7 @@ func anothers(l segue.Link, owner string, s schedulers.Status) bool {
 
 // observed returns a link by what is known of its job. One that waited and is gone
 // without having been started is lost, which takes more than a look to be sure of.
-func (c *Chains) observed(ctx context.Context, l segue.Link, s schedulers.Status) (segue.Link, error) {
+func (c *Chains) observed(ctx context.Context, l segue.Link, owner string, s schedulers.Status) (segue.Link, error) {
 	now := updated(l, s, c.cfg.Now())
 	if !vanished(l, s) {
 		return now, nil
@@ -76,7 +78,7 @@ func (c *Chains) observed(ctx context.Context, l segue.Link, s schedulers.Status
 	if err != nil {
 		return l, err
 	}
-	traced, err := c.cluster.Trace(ctx, l.Job, l.Token(), since)
+	traced, err := c.cluster.Trace(ctx, l.Job, l.Token(), owner, since)
 	switch {
 	case err != nil:
 		return l, fmt.Errorf("job %s of link %d is gone: %w", l.Job, l.Number, err)

@@ -20,7 +20,7 @@ func (c *Chains) follow(ctx context.Context, chain segue.Chain, links []segue.Li
 		if links[i].State != segue.LinkSubmitting {
 			continue
 		}
-		if err := c.recover(ctx, &links[i]); err != nil {
+		if err := c.recover(ctx, chain.User, &links[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -32,7 +32,7 @@ func (c *Chains) follow(ctx context.Context, chain segue.Chain, links []segue.Li
 		if err := c.letGo(ctx, was, status.of(was)); err != nil {
 			return nil, err
 		}
-		now, err := c.observed(ctx, was, status.of(was))
+		now, err := c.observed(ctx, was, chain.User, status.of(was))
 		if err != nil {
 			return nil, err
 		}
@@ -53,16 +53,16 @@ func (c *Chains) follow(ctx context.Context, chain segue.Chain, links []segue.Li
 // settle records what is heard of the live links of a chain that is over. One that
 // still waits is of no use where the work is done, or has failed, and is cancelled;
 // of a chain that its user has stopped it is the user's.
-func (c *Chains) settle(ctx context.Context, over segue.ChainState, links []segue.Link, status heard) error {
+func (c *Chains) settle(ctx context.Context, over segue.Chain, links []segue.Link, status heard) error {
 	for i := range links {
 		was := links[i]
 		if was.State == segue.LinkSubmitting {
-			if err := c.recover(ctx, &links[i]); err != nil {
+			if err := c.recover(ctx, over.User, &links[i]); err != nil {
 				return err
 			}
 			continue
 		}
-		now, err := c.observed(ctx, was, status.of(was))
+		now, err := c.observed(ctx, was, over.User, status.of(was))
 		if err != nil {
 			return err
 		}
@@ -72,10 +72,10 @@ func (c *Chains) settle(ctx context.Context, over segue.ChainState, links []segu
 			}
 			was = now
 		}
-		if was.State != segue.LinkQueued || over == segue.ChainStopped || status.of(was).Life != schedulers.Alive {
+		if was.State != segue.LinkQueued || over.State == segue.ChainStopped || status.of(was).Life != schedulers.Alive {
 			continue
 		}
-		c.cfg.Log.Info("job is cancelled: its chain is over", "chain", was.Chain, "link", was.Number, "job", was.Job.String(), "state", over.String())
+		c.cfg.Log.Info("job is cancelled: its chain is over", "chain", was.Chain, "link", was.Number, "job", was.Job.String(), "state", over.State.String())
 		if err := c.cluster.Cancel(ctx, was.Job); err != nil {
 			return err
 		}
@@ -189,12 +189,12 @@ func (c *Chains) hear(ctx context.Context, chain segue.Chain, links []segue.Link
 // there is no job says nothing as long as what a process that has died left behind
 // may still submit it. It asks once a round: a chain whose link is being submitted
 // holds up no other.
-func (c *Chains) recover(ctx context.Context, l *segue.Link) error {
+func (c *Chains) recover(ctx context.Context, owner string, l *segue.Link) error {
 	caps, err := c.cluster.Capabilities(ctx)
 	if err != nil {
 		return err
 	}
-	job, found, sure, err := c.cluster.Recover(ctx, l.Token(), l.Planned)
+	job, found, sure, err := c.cluster.Recover(ctx, l.Token(), owner, l.Planned)
 	switch {
 	case errors.Is(err, schedulers.ErrForgotten):
 		return c.giveUp(ctx, l)

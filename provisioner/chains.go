@@ -82,6 +82,8 @@ type Chains struct {
 	cluster *schedulers.Cluster
 	// recent are the instants of the submissions of the last hour, by user.
 	recent map[string][]segue.Time
+	// barred is until when nothing is submitted for a user, after a slow submission.
+	barred map[string]segue.Time
 	// next is when to decide again about a chain, unless something happens to it
 	// before.
 	next map[string]segue.Time
@@ -99,7 +101,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Chains{cfg: cfg, store: s, cluster: cluster, recent: map[string][]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{}}, nil
+	return &Chains{cfg: cfg, store: s, cluster: cluster, recent: map[string][]segue.Time{}, barred: map[string]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{}}, nil
 }
 
 // RunOnce goes once through all chains. What goes wrong with one does not keep
@@ -148,7 +150,7 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 		}
 	}
 	for id, left := range links {
-		all = append(all, c.settle(ctx, owners[id].State, left, told))
+		all = append(all, c.settle(ctx, owners[id], left, told))
 	}
 	return errors.Join(all...)
 }
@@ -316,9 +318,13 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 	if err != nil {
 		return err
 	}
+	began := c.cfg.Now()
 	got, err := c.cluster.Submit(ctx, schedulers.Submission{
 		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: c.extra(whole, link, v.links),
 	})
+	if now := c.cfg.Now(); now.Sub(began) > slow {
+		c.barred[v.chain.User] = now.Add(barredFor)
+	}
 	switch {
 	case errors.Is(err, schedulers.ErrAmbiguous):
 		return err // the next round looks for the token
@@ -333,8 +339,19 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 	return c.on(link.Chain).UpdateLink(ctx, was, link)
 }
 
-// throttle refuses a submission beyond what an hour may see of a user.
+// How long a submission may take before its user's others wait, and for how long: what
+// a user's environment has sbatch do is nobody else's trouble for more of the time.
+const (
+	slow      = 2*time.Minute + 30*time.Second
+	barredFor = 15 * time.Minute
+)
+
+// throttle refuses a submission beyond what an hour may see of a user, or soon after
+// one that took long, where others wait for it.
 func (c *Chains) throttle(user string, now segue.Time) error {
+	if until, barred := c.barred[user]; barred && now < until && c.cfg.Shares != nil {
+		return segue.Errorf(segue.Unavailable, "a submission of %s took so long that the next one is made at %s", user, until)
+	}
 	recent := slices.DeleteFunc(c.recent[user], func(at segue.Time) bool { return now.Sub(at) >= time.Hour })
 	c.recent[user] = recent
 	if len(recent) >= c.cfg.MaxSubmissions {

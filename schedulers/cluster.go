@@ -160,7 +160,7 @@ func (c *Cluster) Submit(ctx context.Context, s Submission) (Submitted, error) {
 		return Submitted{}, fmt.Errorf("submit %s: %w", s.Token, err)
 	}
 	c.cfg.Log.Warn("submission is ambiguous", "token", s.Token, "error", err)
-	job, found, resolveErr := c.Resolve(ctx, s.Token, since)
+	job, found, resolveErr := c.Resolve(ctx, s.Token, s.Request.User, since)
 	switch {
 	case resolveErr != nil:
 		return Submitted{}, fmt.Errorf("submit %s: %w; then: %w", s.Token, err, resolveErr)
@@ -171,12 +171,12 @@ func (c *Cluster) Submit(ctx context.Context, s Submission) (Submitted, error) {
 	return Submitted{}, segue.Errorf(segue.Unavailable, "submit %s: no job was made: %v", s.Token, err)
 }
 
-// Resolve tells whether a submission with the token, made at the instant since,
-// made a job. It is sure of either answer; when it cannot be, the error wraps
+// Resolve tells whether a submission with the token, made for a user at the instant
+// since, made a job. It is sure of either answer; when it cannot be, the error wraps
 // ErrAmbiguous.
-func (c *Cluster) Resolve(ctx context.Context, token string, since segue.Time) (job segue.JobID, found bool, err error) {
+func (c *Cluster) Resolve(ctx context.Context, token, owner string, since segue.Time) (job segue.JobID, found bool, err error) {
 	for absent := 0; ; {
-		jobs, err := c.find(ctx, token, since)
+		jobs, err := c.find(ctx, token, owner, since)
 		switch {
 		case err != nil:
 			return segue.JobID{}, false, fmt.Errorf("look for %s: %w: %w", token, ErrAmbiguous, err)
@@ -198,8 +198,8 @@ func (c *Cluster) Resolve(ctx context.Context, token string, since segue.Time) (
 // Recover is Resolve for those who come again, and keeps nobody waiting: it asks once.
 // No job was made once it says so (found is false, sure true), after
 // Config.Confirmations answers in a row, at least Config.Pause apart, that lacked it.
-func (c *Cluster) Recover(ctx context.Context, token string, since segue.Time) (job segue.JobID, found, sure bool, err error) {
-	jobs, err := c.find(ctx, token, since)
+func (c *Cluster) Recover(ctx context.Context, token, owner string, since segue.Time) (job segue.JobID, found, sure bool, err error) {
+	jobs, err := c.find(ctx, token, owner, since)
 	if err != nil {
 		return segue.JobID{}, false, false, fmt.Errorf("look for %s: %w: %w", token, ErrAmbiguous, err)
 	}
@@ -222,11 +222,42 @@ func (c *Cluster) Recover(ctx context.Context, token string, since segue.Time) (
 // mostUnfound bounds how many tokens are remembered.
 const mostUnfound = 10_000
 
-func (c *Cluster) find(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error) {
+// find returns the jobs that carry the token, but for those of others than the owner:
+// everybody sees tokens, and may write them into a comment.
+func (c *Cluster) find(ctx context.Context, token, owner string, since segue.Time) ([]segue.JobID, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	return c.driver.FindByToken(ctx, token, since)
+	jobs, err := c.driver.FindByToken(ctx, token, since)
+	if err != nil || len(jobs) == 0 || owner == "" {
+		return jobs, err
+	}
+	state, err := c.driver.State(ctx) // later than what the driver has found
+	if err != nil {
+		return nil, err
+	}
+	shown := state.byID()
+	var accounted map[segue.JobID]Status
+	if hidden := slices.DeleteFunc(slices.Clone(jobs), func(id segue.JobID) bool { return shown[id] != nil }); len(hidden) > 0 {
+		if accounted, err = c.driver.Status(ctx, hidden); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(jobs, func(id segue.JobID) bool {
+		user := accounted[id].User
+		if j := shown[id]; j != nil {
+			user = j.User
+		}
+		if Foreign(user, owner) {
+			c.cfg.Log.Warn("job of another user carries a token", "token", token, "job", id.String(), "user", user, "owner", owner)
+			return true
+		}
+		return false
+	}), nil
 }
+
+// Foreign reports whether a job of a user is not the owner's. Where either is not
+// known, nobody says so.
+func Foreign(user, owner string) bool { return user != "" && owner != "" && user != owner }
 
 // Status returns what is known of the jobs: one entry for each. The state of the
 // scheduler is looked at first; the accounting, a second source, is asked for

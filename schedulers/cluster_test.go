@@ -153,7 +153,7 @@ func TestASubmissionStaysAmbiguousWhileNobodyAnswers(t *testing.T) {
 	if _, err := c.Submit(t.Context(), submission()); !errors.Is(err, schedulers.ErrAmbiguous) {
 		t.Fatalf("error %v, want an ambiguous one", err)
 	}
-	job, found, err := c.Resolve(t.Context(), "segue:abc/1.1", at)
+	job, found, err := c.Resolve(t.Context(), "segue:abc/1.1", "ada", at)
 	if err != nil || !found || job.Number == 0 {
 		t.Errorf("later it resolves to %s, %t, %v; want the job", job, found, err)
 	}
@@ -167,19 +167,19 @@ func TestWhoComesAgainIsToldWithoutWaiting(t *testing.T) {
 	for i, after := range []time.Duration{0, time.Second, 10 * time.Second, 10 * time.Second} {
 		d.Advance(d.Now().Add(after))
 		before := d.Now()
-		_, found, sure, err := c.Recover(t.Context(), "segue:abc/1.1", at)
+		_, found, sure, err := c.Recover(t.Context(), "segue:abc/1.1", "ada", at)
 		if want := i == 3; err != nil || found || sure != want || d.Now() != before {
 			t.Errorf("look %d: found %t, sure %t, %v after %s; want no job, sure %t, at once", i+1, found, sure, err, d.Now().Sub(before), want)
 		}
 	}
 	d.findErrs = []error{errDown}
-	if _, found, sure, err := c.Recover(t.Context(), "segue:abc/1.1", at); !errors.Is(err, schedulers.ErrAmbiguous) || found || sure {
+	if _, found, sure, err := c.Recover(t.Context(), "segue:abc/1.1", "ada", at); !errors.Is(err, schedulers.ErrAmbiguous) || found || sure {
 		t.Errorf("while nobody answers: found %t, sure %t, %v; want an ambiguous error", found, sure, err)
 	}
 	if _, err := c.Submit(t.Context(), submission()); err != nil {
 		t.Fatal(err)
 	}
-	job, found, sure, err := c.Recover(t.Context(), "segue:abc/1.1", at)
+	job, found, sure, err := c.Recover(t.Context(), "segue:abc/1.1", "ada", at)
 	if err != nil || !found || !sure || job.Number == 0 {
 		t.Errorf("with a job: %s, found %t, sure %t, %v", job, found, sure, err)
 	}

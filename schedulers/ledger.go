@@ -59,10 +59,10 @@ type Record struct {
 	Mute bool
 }
 
-// fate returns what the ledger says of a job that State did not show, that carries
-// the token, and was submitted at the instant since. A number alone says nothing:
+// fate returns what the ledger says of a job of the owner's that State did not show,
+// that carries the token, and was submitted at the instant since. A number alone says nothing:
 // one that was lost leaves it to another job.
-func (l *Ledger) fate(id segue.JobID, token string, since segue.Time) Traced {
+func (l *Ledger) fate(id segue.JobID, token, owner string, since segue.Time) Traced {
 	var own []Record
 	fate := FateLost
 	switch {
@@ -73,10 +73,12 @@ func (l *Ledger) fate(id segue.JobID, token string, since segue.Time) Traced {
 		fate = FateOpen
 	}
 	for _, i := range l.byToken[token] {
-		own = append(own, l.Records[i])
+		if !Foreign(l.Records[i].User, owner) {
+			own = append(own, l.Records[i])
+		}
 	}
 	for _, i := range l.mute[id] {
-		if r := l.Records[i]; r.HasRun() && r.Submit.Sub(since).Abs() <= Skew && fate == FateLost {
+		if r := l.Records[i]; r.HasRun() && !Foreign(r.User, owner) && r.Submit.Sub(since).Abs() <= Skew && fate == FateLost {
 			fate = FateOpen // it may be its own record
 		}
 	}

@@ -29,34 +29,36 @@ type Traced struct {
 	Status Status
 }
 
-// Trace tells the fate of a job that waited when it was last shown, that carries
-// the token and was submitted at the instant since, once Status has said that it
+// Trace tells the fate of a job of the owner's that waited when it was last shown, that
+// carries the token and was submitted at the instant since, once Status has said that it
 // ended, and of no source how. Before another one may take its place it is looked
 // for by its token. Where the accounting answers, and has been told everything, a
 // job of which it knows no start never had one. Without accounting only a job that
 // was submitted so lately that it could not have run and been forgotten is lost for
 // certain. An error, of kind Unavailable, leaves the fate unknown.
-func (c *Cluster) Trace(ctx context.Context, id segue.JobID, token string, since segue.Time) (Traced, error) {
+func (c *Cluster) Trace(ctx context.Context, id segue.JobID, token, owner string, since segue.Time) (Traced, error) {
 	books, ok := c.driver.(Bookkeeper)
 	if !ok {
-		return c.traceAlone(ctx, id, token, since)
+		return c.traceAlone(ctx, id, token, owner, since)
 	}
 	look, err := c.lookFor(ctx, books, since)
 	if err != nil {
 		return Traced{}, fmt.Errorf("trace %s: %w", token, err)
 	}
-	if job, ok := look.shown[token]; ok {
-		return Traced{Fate: FateThere, Job: job, Status: unknown()}, nil
+	for _, j := range look.shown[token] {
+		if !Foreign(j.User, owner) {
+			return Traced{Fate: FateThere, Job: j.ID, Status: unknown()}, nil
+		}
 	}
-	return look.ledger.fate(id, token, since), nil
+	return look.ledger.fate(id, token, owner, since), nil
 }
 
 // look is what the scheduler shows and has on record, at one instant. It serves all
 // whose jobs are traced then: a thousand ask no more often than one.
 type look struct {
-	at     segue.Time // when it was had
-	since  segue.Time // from when on the ledger was asked for
-	shown  map[string]segue.JobID
+	at     segue.Time        // when it was had
+	since  segue.Time        // from when on the ledger was asked for
+	shown  map[string][]*Job // by token
 	ledger Ledger
 	err    error
 }
@@ -76,12 +78,12 @@ func (c *Cluster) lookFor(ctx context.Context, books Bookkeeper, since segue.Tim
 		}
 		from = since.Add(min(0, since.Sub(now)))
 	}
-	l := &look{since: from, shown: map[string]segue.JobID{}}
+	l := &look{since: from, shown: map[string][]*Job{}}
 	state, err := c.State(ctx)
 	if err == nil {
 		for i := range state.Jobs {
 			if token, _, _, _, ok := segue.FindToken(state.Jobs[i].Comment); ok {
-				l.shown[token] = state.Jobs[i].ID
+				l.shown[token] = append(l.shown[token], &state.Jobs[i])
 			}
 		}
 		ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
@@ -98,8 +100,8 @@ func (c *Cluster) lookFor(ctx context.Context, books Bookkeeper, since segue.Tim
 }
 
 // traceAlone asks a driver that is no Bookkeeper.
-func (c *Cluster) traceAlone(ctx context.Context, id segue.JobID, token string, since segue.Time) (Traced, error) {
-	jobs, unseen := c.find(ctx, token, since)
+func (c *Cluster) traceAlone(ctx context.Context, id segue.JobID, token, owner string, since segue.Time) (Traced, error) {
+	jobs, unseen := c.find(ctx, token, owner, since)
 	if unseen == nil && len(jobs) == 0 {
 		return Traced{Fate: FateLost, Status: unknown()}, nil
 	}
@@ -108,8 +110,11 @@ func (c *Cluster) traceAlone(ctx context.Context, id segue.JobID, token string, 
 	if err != nil {
 		return Traced{}, fmt.Errorf("trace %s: %w", token, err)
 	}
-	if shown := state.Carrying(token); len(shown) > 0 {
-		return Traced{Fate: FateThere, Job: shown[0], Status: unknown()}, nil
+	own := state.byID()
+	for _, job := range state.Carrying(token) {
+		if !Foreign(own[job].User, owner) {
+			return Traced{Fate: FateThere, Job: job, Status: unknown()}, nil
+		}
 	}
 	caps, err := c.Capabilities(ctx)
 	switch {
@@ -126,7 +131,7 @@ func (c *Cluster) traceAlone(ctx context.Context, id segue.JobID, token string, 
 	if err != nil {
 		return Traced{}, fmt.Errorf("trace %s: %w", token, err)
 	}
-	if s, ok := accounted[id]; ok && s.Token == token && s.HasRun() {
+	if s, ok := accounted[id]; ok && s.Token == token && !Foreign(s.User, owner) && s.HasRun() {
 		return Traced{Fate: FateThere, Job: id, Status: s}, nil
 	}
 	return Traced{Fate: FateLost, Status: unknown()}, nil

@@ -67,7 +67,7 @@ func TestTheFateOfAJobThatIsGone(t *testing.T) {
 			for _, s := range tt.accounted {
 				d.accounted[got.Job] = s
 			}
-			traced, err := c.Trace(t.Context(), got.Job, token, noon)
+			traced, err := c.Trace(t.Context(), got.Job, token, "", noon)
 			if err != nil || traced.Fate != tt.want || (traced.Fate == schedulers.FateThere) != (traced.Job == got.Job) {
 				t.Errorf("fate %d of job %s, %v; want fate %d", traced.Fate, traced.Job, err, tt.want)
 			}
@@ -81,7 +81,7 @@ func TestNoFateIsToldWhileNobodyAnswers(t *testing.T) {
 	c, d := newCluster(t)
 	down := segue.Errorf(segue.Unavailable, "squeue: Unable to contact slurm controller")
 	d.stateErr, d.findErrs = down, []error{down}
-	if traced, err := c.Trace(t.Context(), segue.JobID{Number: 1}, "segue:abc/1.1", noon); segue.KindOf(err) != segue.Unavailable || traced.Fate != schedulers.FateUnknown {
+	if traced, err := c.Trace(t.Context(), segue.JobID{Number: 1}, "segue:abc/1.1", "", noon); segue.KindOf(err) != segue.Unavailable || traced.Fate != schedulers.FateUnknown {
 		t.Errorf("fate %d, error %v; want none, and one of kind unavailable", traced.Fate, err)
 	}
 }

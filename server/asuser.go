@@ -20,6 +20,9 @@ func SubmitAs(own string, now func() segue.Time) func(name string) (*syscall.Cre
 		if err != nil {
 			return nil, fmt.Errorf("submit for %q: %w", name, err)
 		}
+		if a.uid == 0 { // another name of root's
+			return nil, segue.Errorf(segue.Invalid, "submit for %q: that is root", name)
+		}
 		groups, err := known.groups(a)
 		if err != nil {
 			return nil, fmt.Errorf("submit for %q: %w", name, err)

@@ -1,9 +1,12 @@
 package slurm_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -60,5 +63,35 @@ func TestAJobIsSubmittedAsItsUser(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "segue-submit-*")); err != nil || len(left) > 0 {
 		t.Errorf("scripts are left: %q, %v", left, err)
+	}
+}
+
+// What sbatch does as a user is up to the user's environment: it may say anything, and
+// its folder may be away.
+func TestASubmissionOfAUserIsBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "sbatch")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nhead -c 10000000 /dev/zero >&2\necho a banner\necho 4711\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var answer slurm.Result
+	d := slurm.New(slurm.Config{Sbatch: program, Run: func(ctx context.Context, c slurm.Command) (slurm.Result, error) {
+		r, err := slurm.RunCommand(ctx, c)
+		if len(c.Argv) > 0 && c.Argv[0] == program {
+			answer = r
+		}
+		return r, err
+	}})
+	s := schedulers.Submission{Token: "segue:k3v9q2/2.1", Submission: segue.Submission{
+		Args: []string{"train.sh"}, Script: []byte("#!/bin/sh\n"), Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: dir, Umask: 0o022,
+	}}
+	got, err := d.Submit(t.Context(), s)
+	if err != nil || got.Job.Number != 4711 || len(answer.Stderr) > 64<<10 {
+		t.Errorf("job %s, %v, and %d bytes kept; want 4711 and at most 64 KiB", got.Job, err, len(answer.Stderr))
+	}
+	s.Submission.Dir = filepath.Join(dir, "away")
+	if _, err := d.Submit(t.Context(), s); segue.KindOf(err) != segue.Unavailable || errors.Is(err, schedulers.ErrAmbiguous) || !strings.Contains(err.Error(), "sbatch was not run") {
+		t.Errorf("in a folder that is away: %v, want an error of kind unavailable that says that sbatch was not run", err)
 	}
 }

@@ -104,7 +104,8 @@ func (d *Driver) Capabilities(ctx context.Context) (schedulers.Capabilities, err
 }
 
 // lingers is beyond how long sbatch tries to reach a slurmctld that is down or hangs:
-// 15 times (MAX_RETRIES of its source), which takes two minutes.
+// 15 times (MAX_RETRIES of its source), which takes two minutes. One that takes longer
+// is killed.
 const lingers = 3 * time.Minute
 
 // parseConfig reads "key = value" lines, as scontrol show config prints them.

@@ -103,7 +103,7 @@ func TestTheFateOfAJobThatSlurmForgot(t *testing.T) {
 				tt.since = time.Hour
 			}
 			c := books(t, Result{Stdout: []byte(sdiag(tt.waiting))}, Result{Stdout: []byte(tt.sacct)})
-			got, err := c.Trace(t.Context(), segue.JobID{Number: 12}, "segue:abc/2.1", noon.Add(-tt.since))
+			got, err := c.Trace(t.Context(), segue.JobID{Number: 12}, "segue:abc/2.1", "", noon.Add(-tt.since))
 			if err != nil || got.Fate != tt.want {
 				t.Fatalf("fate %d, %v; want fate %d", got.Fate, err, tt.want)
 			}
@@ -127,7 +127,7 @@ func TestNoFateIsToldWhileSlurmdbdIsDown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := books(t, answers[0], answers[1]).Trace(t.Context(), segue.JobID{Number: 12}, "segue:abc/2.1", noon.Add(-time.Hour))
+			got, err := books(t, answers[0], answers[1]).Trace(t.Context(), segue.JobID{Number: 12}, "segue:abc/2.1", "", noon.Add(-time.Hour))
 			if segue.KindOf(err) != segue.Unavailable || got.Fate != schedulers.FateUnknown {
 				t.Errorf("fate %d, error %v; want none, and one of kind unavailable", got.Fate, err)
 			}
@@ -168,7 +168,7 @@ func TestAThousandJobsThatAreGoneCostOneLook(t *testing.T) {
 			c, ran := counted(t, Result{Stdout: []byte(sdiag(0))}, tt.sacct)
 			since := noon.Add(-time.Hour)
 			for i := range int64(1000) {
-				_, err := c.Trace(t.Context(), segue.JobID{Number: 1000 + i}, fmt.Sprintf("segue:c%d/2.1", i), since)
+				_, err := c.Trace(t.Context(), segue.JobID{Number: 1000 + i}, fmt.Sprintf("segue:c%d/2.1", i), "", since)
 				if (err != nil) != (tt.sacct.Code != 0) {
 					t.Fatal(err)
 				}

@@ -36,9 +36,11 @@ type Process struct {
 }
 
 // wrap returns the command line that runs argv with the umask and the soft limits
-// of the process. It takes programs that every Linux has (util-linux, sh), since
-// neither can be set for a child alone.
-func (p *Process) wrap(argv []string) []string {
+// of the process, in its folder. It takes programs that every Linux has (util-linux,
+// coreutils, sh), since the first two cannot be set for a child alone. The folder is
+// entered by the child's program, where it may take its time: a child of Go's that
+// enters it before keeps this process from starting any other.
+func (p *Process) wrap(dir string, argv []string) []string {
 	wrapped := []string{"prlimit"}
 	for _, l := range p.Limits {
 		soft := "unlimited"
@@ -51,8 +53,15 @@ func (p *Process) wrap(argv []string) []string {
 		wrapped = nil
 	}
 	script := fmt.Sprintf(`umask %04o && exec "$0" "$@"`, p.Umask&0o777)
+	if dir != "" {
+		wrapped = append(wrapped, "env", "-C", dir, "--")
+	}
 	return slices.Concat(wrapped, []string{"sh", "-c", script}, argv)
 }
+
+// notEntered is the exit code of env(1) that could not do what it was asked for before
+// the command.
+const notEntered = 125
 
 // Result is what a command left. Code is its exit code, -1 when a signal ended it.
 type Result struct {
@@ -64,23 +73,52 @@ type Result struct {
 // run, or was given up because ctx ended; a code other than 0 is no error.
 type Runner func(ctx context.Context, c Command) (Result, error)
 
+// mostSaid is how much is kept of what a command says that runs as its user, whose
+// programs may say anything.
+const mostSaid = 64 << 10
+
+// tail keeps the last bytes that are written to it: the answer comes after banners.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p[max(0, len(p)-mostSaid):]...)
+	if more := len(t.kept) - mostSaid; more > 0 {
+		t.kept = append(t.kept[:0], t.kept[more:]...)
+	}
+	return len(p), nil
+}
+
 // grace is how long a command that was told to end may take for it.
 const grace = 5 * time.Second
 
 func runCommand(ctx context.Context, c Command) (Result, error) {
-	argv := c.Argv
 	if c.As != nil {
-		argv = c.As.wrap(argv)
+		return runAs(ctx, c)
 	}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay, cmd.Stdin = c.Env, c.Dir, grace, bytes.NewReader(c.Stdin)
-	if c.Credential != nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.Credential}
-	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	r := Result{stdout.Bytes(), stderr.Bytes(), cmd.ProcessState.ExitCode()}
+	if _, exited := errors.AsType[*exec.ExitError](err); exited && ctx.Err() == nil {
+		err = nil
+	}
+	return r, err
+}
+
+// runAs runs a command that is to look like a child of another process. With what it has
+// started it is killed when ctx ends.
+func runAs(ctx context.Context, c Command) (Result, error) {
+	argv := c.As.wrap(c.Dir, c.Argv)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay, cmd.Stdin = c.Env, "/", grace, bytes.NewReader(c.Stdin)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.Credential, Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	var stdout, stderr tail
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	r := Result{stdout.kept, stderr.kept, cmd.ProcessState.ExitCode()}
 	if _, exited := errors.AsType[*exec.ExitError](err); exited && ctx.Err() == nil {
 		err = nil
 	}

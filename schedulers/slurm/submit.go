@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,12 +33,17 @@ func (d *Driver) Submit(ctx context.Context, s schedulers.Submission) (scheduler
 	if err != nil {
 		return schedulers.Submitted{}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, lingers)
+	defer cancel()
 	r, err := d.cfg.Run(ctx, Command{
 		Argv: append([]string{d.cfg.Sbatch}, launch.Args...), Env: launch.Env, Dir: launch.Dir, Stdin: launch.Stdin,
 		As: &Process{Umask: launch.Umask, Limits: launch.Limits}, Credential: credential,
 	})
 	if err != nil {
 		return schedulers.Submitted{}, segue.Errorf(segue.Unavailable, "sbatch: %w: %w", schedulers.ErrAmbiguous, err)
+	}
+	if r.Code == notEntered && bytes.HasPrefix(r.Stderr, []byte("env: ")) {
+		return schedulers.Submitted{}, segue.Errorf(segue.Unavailable, "sbatch was not run: %s", spelling.Excerpt(r.Stderr))
 	}
 	if r.Code != 0 {
 		return schedulers.Submitted{}, refusal(r)

@@ -1,0 +1,4 @@
+package slurm
+
+// RunCommand is for tests that listen in.
+var RunCommand = runCommand
