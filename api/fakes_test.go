@@ -26,23 +26,26 @@ var t0 = segue.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 
 // house is a house in memory.
 type house struct {
-	mu      sync.Mutex
-	now     segue.Time
-	chains  []segue.Chain
-	first   []segue.Link // of the chains that were handed over
-	more    int          // links that a chain has beside its first one
-	asked   []Question
-	advise  func(context.Context, Question) (Advice, error)
-	imports []string // what came in
-	tokens  map[string]Token
-	audit   []AuditLine
-	answers map[string]Answer
-	checks  []Check
-	broken  error // of every service but the tokens
-	deaf    error // of who keeps answers
-	away    error // of the tokens
-	feed    *Feed
-	ids     int
+	mu     sync.Mutex
+	now    segue.Time
+	chains []segue.Chain
+	first  []segue.Link // of the chains that were handed over
+	// meanwhile is called before a chain is handed over.
+	meanwhile func(segue.Chain)
+	refuse    error // of chains that are handed over
+	more      int   // links that a chain has beside its first one
+	asked     []Question
+	advise    func(context.Context, Question) (Advice, error)
+	imports   []string // what came in
+	tokens    map[string]Token
+	audit     []AuditLine
+	answers   map[string]Answer
+	checks    []Check
+	broken    error // of every service but the tokens
+	deaf      error // of who keeps answers
+	away      error // of the tokens
+	feed      *Feed
+	ids       int
 }
 
 // Secrets of the tests.
@@ -184,10 +187,16 @@ func (h *house) Decisions(_ context.Context, q DecisionQuery) ([]Recorded, error
 }
 
 func (h *house) Create(_ context.Context, chain segue.Chain, first segue.Link) error {
+	if h.meanwhile != nil {
+		h.meanwhile(chain)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if slices.ContainsFunc(h.chains, func(c segue.Chain) bool { return c.ID == chain.ID }) {
+	if h.refuse == nil && slices.ContainsFunc(h.chains, func(c segue.Chain) bool { return c.ID == chain.ID }) {
 		return segue.Errorf(segue.Conflict, "there is a chain of this ID")
+	}
+	if h.refuse != nil {
+		return h.refuse
 	}
 	if h.broken == nil {
 		h.chains = append(h.chains, chain)

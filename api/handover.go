@@ -128,16 +128,18 @@ func handOverOperation() huma.Operation {
 func (a *API) handOver(ctx context.Context, in *handOverInput) (*handOverOutput, error) {
 	caller, _ := callerOf(ctx)
 	status := http.StatusOK
-	// Before anything may be refused: who does not know that it was taken would have
-	// another one keep it going.
-	chain, err := a.services.Chains.Chain(ctx, in.ID)
-	switch {
-	case err == nil && chain.User != caller.User:
-		return nil, segue.Errorf(segue.Conflict, "the ID %s is taken", in.ID)
-	case segue.KindOf(err) == segue.NotFound:
+	// Before anything is refused, and after: who does not hear that it was taken would
+	// have another one keep it going.
+	chain, err := a.takenOver(ctx, in, caller)
+	if segue.KindOf(err) == segue.NotFound {
 		var first segue.Link
 		if chain, first, err = in.Body.read(in.ID, caller.User, a.cfg.Now()); err == nil {
 			status, err = http.StatusCreated, a.services.Chains.Create(ctx, chain, first)
+		}
+		if err != nil {
+			if taken, known := a.takenOver(ctx, in, caller); known == nil {
+				chain, status, err = taken, http.StatusOK, nil
+			}
 		}
 	}
 	if err != nil {
@@ -148,6 +150,16 @@ func (a *API) handOver(ctx context.Context, in *handOverInput) (*handOverOutput,
 		return nil, err
 	}
 	return &handOverOutput{Status: status, Body: out.Body}, nil
+}
+
+// takenOver returns the chain that was handed over before. NotFound says that there is
+// none, Conflict that another one has its ID.
+func (a *API) takenOver(ctx context.Context, in *handOverInput, caller Caller) (segue.Chain, error) {
+	chain, err := a.services.Chains.Chain(ctx, in.ID)
+	if err == nil && (chain.User != caller.User || chain.Created.String() != in.Body.Created) {
+		err = segue.Errorf(segue.Conflict, "the ID %s is another chain's", in.ID)
+	}
+	return chain, err
 }
 
 // oldest is how long ago a chain may have been made that is handed over. The scheduler

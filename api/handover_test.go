@@ -115,6 +115,35 @@ func TestAChainOfAnotherIsNotReplacedNorShown(t *testing.T) {
 	}
 }
 
+// Of two that hand one chain over at once neither hears that it is not taken: it would
+// have another one keep it going.
+func TestAChainThatTwoHandOverAtOnceIsTakenForBoth(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]error{"the store has it by now": nil, "nothing more is taken by now": segue.Errorf(segue.Invalid, "too many")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse()
+			h.meanwhile = func(c segue.Chain) { h.chains, h.refuse = append(h.chains, c), broken }
+			w := call{secret: adaSubmits, what: newChain, body: asBody(t, nil)}.answers(t, h.serve(t, Limits{}))
+			if w.Code != 200 || len(h.first) != 0 {
+				t.Errorf("status %d, taken %d times more; want 200: %s", w.Code, len(h.first), w.Body)
+			}
+		})
+	}
+}
+
+func TestAnotherChainOfTheSameIDIsNotTheSame(t *testing.T) {
+	t.Parallel()
+	h := newHouse()
+	a := h.serve(t, Limits{})
+	for i, want := range []int{201, 409} {
+		body := asBody(t, func(o *HandOver) { o.Created = t0.Add(-time.Duration(i) * time.Second).String() })
+		if w := (call{secret: adaSubmits, what: newChain, body: body}).answers(t, a); w.Code != want {
+			t.Errorf("chain %d: status %d, want %d: %s", i+1, w.Code, want, w.Body)
+		}
+	}
+}
+
 func TestAChainThatMakesNoSenseIsNotTaken(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*HandOver){

@@ -68,7 +68,7 @@ func (in intake) refuseTwice(ctx context.Context, chain segue.Chain, first segue
 	if err != nil {
 		return err
 	}
-	chains, err := in.store.Chains(ctx, store.ChainQuery{User: chain.User, States: []segue.ChainState{segue.ChainActive, segue.ChainPaused}})
+	chains, err := in.store.Chains(ctx, store.ChainQuery{User: chain.User}) // those that were stopped have links too
 	if err != nil {
 		return err
 	}

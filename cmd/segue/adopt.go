@@ -89,7 +89,7 @@ func adoptFor(cmd *cobra.Command, local spool, server *intake, chain segue.Chain
 	}
 	switch err := server.Record(chain, link); {
 	case errors.Is(err, errRefused):
-		return errors.Join(err, local.remove(chain.ID))
+		return errors.Join(err, local.remove(chain.ID)) // the job is the user's as before
 	case err != nil: // the server may have it: `segue status` asks again
 		return err
 	}

@@ -111,7 +111,7 @@ func (f *agentFlags) agent(cmd *cobra.Command, s *store.Store) (*provisioner.Age
 	}
 	return provisioner.NewAgent(s, cluster, chains, provisioner.AgentConfig{
 		Now: now, Holder: holder(), Lease: provisioner.LeaseOf(userName()),
-		Every: f.every, Collect: min(5*f.every, 5*time.Minute), TakeOver: takeOver, Log: log,
+		Every: f.every, Collect: min(5*f.every, 5*time.Minute), TakeOver: takeOverAll, Log: log,
 	})
 }
 

@@ -36,7 +36,7 @@ func (c *chainStore) open(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := takeOver(ctx, s); err != nil {
+	if err := takeOverAll(ctx, s); err != nil {
 		fmt.Fprintf(os.Stderr, "segue: %s\n", err)
 	}
 	tellWaiting(os.Stderr)
@@ -91,10 +91,15 @@ func holder() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6])
 }
 
-// takeOver brings the chains into the store that segue sbatch has spooled, and to the
-// server of the environment what waits for that.
+// takeOver brings the chains into the store that segue sbatch has spooled for it.
 func takeOver(ctx context.Context, s *store.Store) error {
-	return errors.Join(bringToServer(), spool{dir: stateDir()}.HandOver(recorded{ctx, s}, segue.TimeOf(time.Now())))
+	return spool{dir: stateDir()}.HandOver(recorded{ctx, s}, segue.TimeOf(time.Now()))
+}
+
+// takeOverAll is takeOver, and brings to the server of the environment what waits for
+// that.
+func takeOverAll(ctx context.Context, s *store.Store) error {
+	return errors.Join(bringToServer(), takeOver(ctx, s))
 }
 
 // recorded is a Recorder that keeps chains in a store.

@@ -48,11 +48,24 @@ func (i intake) Record(chain segue.Chain, first segue.Link) error {
 		err := i.client.HandOver(ctx, chain, first)
 		switch {
 		case refused(err):
+			if has, err := i.has(ctx, chain); has || err != nil {
+				return err
+			}
 			return fmt.Errorf("%w: %w", errRefused, err)
 		case segue.KindOf(err) != segue.Unavailable, again >= i.again, schedulers.Sleep(ctx, time.Second) != nil:
 			return err
 		}
 	}
+}
+
+// has reports whether the server has a chain all the same: somebody else may have handed
+// the same one over at the same time.
+func (i intake) has(ctx context.Context, chain segue.Chain) (bool, error) {
+	known, err := i.client.Chain(ctx, chain.ID)
+	if segue.KindOf(err) == segue.NotFound {
+		return false, nil
+	}
+	return err == nil && known.Created == chain.Created.String(), err
 }
 
 // refused reports whether an error is the server's word on a chain, which it does not
@@ -79,12 +92,18 @@ func servedSpool() (s spool, to *intake, err error) {
 	return s, &intake{client: c}, nil
 }
 
-// bringToServer hands over what waits for the server of the environment.
+// bringToServer hands over what waits for the server of the environment, unless another
+// process is about it.
 func bringToServer() error {
 	s, to, err := servedSpool()
 	if err != nil || to == nil {
 		return err
 	}
+	done, alone := s.alone()
+	if !alone {
+		return nil
+	}
+	defer done()
 	return s.HandOver(to, segue.TimeOf(time.Now()))
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/cmd/segue/passthrough"
+	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/schedulers/slurm/sbatch"
 )
 
@@ -134,13 +135,22 @@ func (h *handover) record() {
 		return
 	}
 	h.server.again = 9
-	err := h.server.Record(h.chain, h.link)
+	done, alone := h.spool.alone()
+	for wait := 0; !alone && wait < 100; wait++ { // somebody hands over what waited before
+		_ = schedulers.Sleep(context.Background(), 100*time.Millisecond)
+		done, alone = h.spool.alone()
+	}
+	defer done()
+	err := errors.New("another segue hands chains over")
+	if alone {
+		err = h.server.Record(h.chain, h.link)
+	}
 	switch {
 	case err == nil:
 		h.spool.taken(spooled{Chain: h.chain, Link: h.link})
 	case errors.Is(err, errRefused):
 		fmt.Fprintf(h.stderr, "segue: %s; `segue agent` keeps it going\n", oneLine(err))
-		if err := (spool{dir: h.spool.dir}).Record(h.chain, h.link); err != nil {
+		if err := h.spool.keepHere(spooled{Chain: h.chain, Link: h.link}); err != nil {
 			h.unmanaged(err)
 		}
 	default:

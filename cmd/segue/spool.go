@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/segue-project/segue"
 )
 
@@ -73,7 +75,7 @@ func (s spool) HandOver(to Recorder, now segue.Time) error {
 	var all []error
 	for _, path := range paths {
 		chain, err := readSpooled(path)
-		if err == nil && chain.Server != s.server {
+		if err == nil && chain.Server != s.server { // it was for another one
 			continue
 		}
 		if err == nil && chain.Link.State == segue.LinkSubmitting && now.Sub(chain.Link.Planned) < patience {
@@ -87,7 +89,7 @@ func (s spool) HandOver(to Recorder, now segue.Time) error {
 		case err == nil || s.server == "" && segue.KindOf(err) == segue.Conflict:
 			s.taken(chain)
 		case errors.Is(err, errRefused):
-			all = append(all, fmt.Errorf("%w; `segue agent` keeps it going", err), spool{dir: s.dir}.Record(chain.Chain, chain.Link))
+			all = append(all, fmt.Errorf("%w; `segue agent` keeps it going", err), s.keepHere(chain))
 		case s.server != "" && segue.KindOf(err) == segue.Unavailable: // nor will it the others
 			return errors.Join(append(all, fmt.Errorf("hand chains over: %w", err))...)
 		default:
@@ -111,7 +113,42 @@ func readSpooled(path string) (spooled, error) {
 
 const spoolSuffix = ".chain"
 
-func (s spool) path(id string) string { return filepath.Join(s.dir, "submitted", id+spoolSuffix) }
+// path is where a chain waits: one that is meant for a server in another folder than
+// the rest, where nobody takes it for the user's own store.
+func (s spool) path(id string) string {
+	folder := "submitted"
+	if s.server != "" {
+		folder = "for-server"
+	}
+	return filepath.Join(s.dir, folder, id+spoolSuffix)
+}
+
+// keepHere leaves a chain that its server refuses to whoever opens the user's store.
+func (s spool) keepHere(c spooled) error {
+	if err := (spool{dir: s.dir}).Record(c.Chain, c.Link); err != nil {
+		return err
+	}
+	return s.remove(c.Chain.ID)
+}
+
+// alone reports whether no other process hands over what waits for a server; until done
+// is called none does. Where the file system has no locks nobody knows of any.
+func (s spool) alone() (done func(), alone bool) {
+	path := filepath.Join(s.dir, "handing-over.lock")
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return func() {}, true
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return func() {}, true
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		_ = f.Close()
+		return func() {}, false
+	}
+	return func() { _ = f.Close() }, true
+}
 
 func (s spool) remove(id string) error { return os.Remove(s.path(id)) }
 
@@ -140,6 +177,7 @@ func (s spool) handedOver(id string) (segue.Chain, error) {
 // waiting returns how many chains wait for servers, by their addresses.
 func (s spool) waiting() map[string]int {
 	waiting := map[string]int{}
+	s.server = "any"
 	paths, _ := filepath.Glob(s.path("*"))
 	for _, path := range paths {
 		if chain, err := readSpooled(path); err == nil && chain.Server != "" {
