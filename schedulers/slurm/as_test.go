@@ -90,7 +90,7 @@ func TestASubmissionOfAUserIsBounded(t *testing.T) {
 	if err != nil || got.Job.Number != 4711 || len(answer.Stderr) > 64<<10 {
 		t.Errorf("job %s, %v, and %d bytes kept; want 4711 and at most 64 KiB", got.Job, err, len(answer.Stderr))
 	}
-	s.Submission.Dir = filepath.Join(dir, "away")
+	s.Dir = filepath.Join(dir, "away")
 	if _, err := d.Submit(t.Context(), s); segue.KindOf(err) != segue.Unavailable || errors.Is(err, schedulers.ErrAmbiguous) || !strings.Contains(err.Error(), "sbatch was not run") {
 		t.Errorf("in a folder that is away: %v, want an error of kind unavailable that says that sbatch was not run", err)
 	}
