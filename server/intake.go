@@ -31,7 +31,7 @@ func (in intake) Create(ctx context.Context, chain segue.Chain, first segue.Link
 	if n := counts[segue.ChainActive] + counts[segue.ChainPaused]; n >= mostChains {
 		return segue.Errorf(segue.Invalid, "%d chains of %s go on already, which is the most: stop some", n, chain.User)
 	}
-	if err := in.refuseTwice(ctx, chain, first); err != nil {
+	if err := in.refuseLink(ctx, chain, first); err != nil {
 		return err
 	}
 	return in.store.CreateChain(ctx, chain, first)
@@ -61,9 +61,9 @@ func (in intake) refuse(user string) error {
 	return nil
 }
 
-// refuseTwice refuses a job that is a link of another chain of the user's, and one more
+// refuseLink refuses a job that is a link of another chain of the user's, and one more
 // of which nobody knows whether it is a job.
-func (in intake) refuseTwice(ctx context.Context, chain segue.Chain, first segue.Link) error {
+func (in intake) refuseLink(ctx context.Context, chain segue.Chain, first segue.Link) error {
 	links, err := in.store.LiveLinks(ctx)
 	if err != nil {
 		return err
