@@ -114,19 +114,29 @@ func (w *world) begin(terms segue.Terms) { w.beginAs(link, terms) }
 // beginAs records of the first link that asked was asked for.
 func (w *world) beginAs(asked segue.Request, terms segue.Terms) {
 	w.t.Helper()
-	chain := segue.Chain{ID: "abc", Name: "train", User: "ada", Created: w.driver.Now(), Request: asked, Terms: terms}
+	w.beginOf(segue.Chain{ID: "abc", Name: "train", User: "ada", Request: asked, Terms: terms}, link, segue.LinkQueued)
+}
+
+// beginOf submits the job of a request with the token of a chain's first link, and
+// records the chain with the link in a state. It returns the job.
+func (w *world) beginOf(chain segue.Chain, job segue.Request, state segue.LinkState) segue.JobID {
+	w.t.Helper()
+	chain.Created = w.driver.Now()
 	first := segue.Link{
-		Chain: chain.ID, Number: 1, Attempt: 1, State: segue.LinkQueued,
-		Planned: w.driver.Now(), Submitted: w.driver.Now(), Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
+		Chain: chain.ID, Number: 1, Attempt: 1, State: state,
+		Planned: w.driver.Now(), Submitted: segue.NoTime, Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
 	}
-	got, err := w.driver.Submit(w.t.Context(), schedulers.Submission{Token: first.Token(), Request: link})
+	got, err := w.driver.Submit(w.t.Context(), schedulers.Submission{Token: first.Token(), Request: job})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	first.Job = got.Job
+	if state == segue.LinkQueued {
+		first.Job, first.Submitted = got.Job, w.driver.Now()
+	}
 	if err := w.store.CreateChain(w.t.Context(), chain, first); err != nil {
 		w.t.Fatal(err)
 	}
+	return got.Job
 }
 
 func (w *world) links() []segue.Link {
@@ -430,24 +440,6 @@ func TestAPredecessorStopsWhenItsSuccessorIsReady(t *testing.T) {
 	}
 	if c := w.chain(); c.State != segue.ChainActive {
 		t.Errorf("the chain is %s: %s", c.State, c.Why)
-	}
-}
-
-// A server that keeps everybody's chains going looks where the user's links say it.
-func TestALinkSaysThatItIsReadyInTheFolderOfItsChain(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil, constantLead(2*hour))
-	w.begin(segue.Terms{StopPredecessor: true, MaxLinks: 2, ReadyDir: "/home/ada/ready"})
-	w.pass(10*hour + 30*time.Minute)
-	w.files["ready/abc.2"] = true // of an agent that would be another's
-	w.pass(10 * time.Minute)
-	if first := w.links()[0]; first.State != segue.LinkRunning {
-		t.Fatalf("the first link is %s, want it to run on", first.State)
-	}
-	w.files["/home/ada/ready/abc.2"] = true
-	w.pass(10 * time.Minute)
-	if first := w.links()[0]; first.Ended != segue.Cancelled {
-		t.Errorf("the first link is %s (%s), want it cancelled", first.State, first.Ended)
 	}
 }
 

@@ -122,64 +122,29 @@ func (w *world) wantLinks(want ...string) {
 
 // A chain of three links runs three times, though the scheduler has lost a job.
 // Everybody sees the tokens of others' jobs, and may write one into the comment of an
-// own job, or make a chain whose tokens are those of another's job.
+// own job, make a chain whose tokens are those of another's job, or claim its number.
 func TestAJobOfAnotherUserIsNoLinkWhateverItCarries(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, constantLead(hour))
-	other := link
-	other.User = "ben"
-	first := segue.Link{
-		Chain: "abc", Number: 1, Attempt: 1, State: segue.LinkSubmitting,
-		Planned: w.driver.Now(), Submitted: segue.NoTime, Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
-	}
-	got, err := w.driver.Submit(t.Context(), schedulers.Submission{Token: first.Token(), Request: other})
-	if err != nil {
-		t.Fatal(err)
-	}
-	chain := segue.Chain{
-		ID: "abc", Name: "train", User: "ada", Created: w.driver.Now(), Request: link,
-		Terms: segue.Terms{DoneFile: "done", StopPredecessor: true, ReadyDir: "ready"},
-	}
-	if err := w.store.CreateChain(t.Context(), chain, first); err != nil {
-		t.Fatal(err)
-	}
-	w.files["done"], w.files["ready/abc.2"] = true, true
-	w.pass(2 * hour)
-	status, err := w.cluster.Status(t.Context(), []segue.JobID{got.Job})
-	if err != nil || status[got.Job].Life != schedulers.Alive {
-		t.Errorf("ben's job is %+v, %v; want it to run on", status[got.Job], err)
-	}
-	for _, l := range w.links() {
-		if l.Job == got.Job {
-			t.Errorf("link %s has ben's job", l.Token())
-		}
-	}
-}
-
-// The same where the number of the job is what the user says.
-func TestAJobOfAnotherUserIsNotTouchedWhateverIsClaimed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil, constantLead(hour))
-	other := link
-	other.User = "ben"
-	first := segue.Link{
-		Chain: "abc", Number: 1, Attempt: 1, State: segue.LinkQueued,
-		Planned: w.driver.Now(), Submitted: w.driver.Now(), Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
-	}
-	got, err := w.driver.Submit(t.Context(), schedulers.Submission{Token: first.Token(), Request: other})
-	if err != nil {
-		t.Fatal(err)
-	}
-	first.Job = got.Job
-	chain := segue.Chain{ID: "abc", Name: "train", User: "ada", Created: w.driver.Now(), Request: link, Terms: segue.Terms{DoneFile: "done"}}
-	if err := w.store.CreateChain(t.Context(), chain, first); err != nil {
-		t.Fatal(err)
-	}
-	w.files["done"] = true
-	w.pass(2 * hour)
-	status, err := w.cluster.Status(t.Context(), []segue.JobID{got.Job})
-	if err != nil || status[got.Job].Life != schedulers.Alive {
-		t.Errorf("ben's job is %+v, %v; want it to run on", status[got.Job], err)
+	for name, state := range map[string]segue.LinkState{"it is found by its token": segue.LinkSubmitting, "its number is claimed": segue.LinkQueued} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil, constantLead(hour))
+			bens := link
+			bens.User = "ben"
+			job := w.beginOf(segue.Chain{
+				ID: "abc", Name: "train", User: "ada", Request: link,
+				Terms: segue.Terms{DoneFile: "done", StopPredecessor: true, ReadyDir: "ready"},
+			}, bens, state)
+			w.files["done"], w.files["ready/abc.2"] = true, true
+			w.pass(2 * hour)
+			status, err := w.cluster.Status(t.Context(), []segue.JobID{job})
+			if err != nil || status[job].Life != schedulers.Alive {
+				t.Errorf("ben's job is %+v, %v; want it to run on", status[job], err)
+			}
+			if l := w.links()[0]; state == segue.LinkSubmitting && l.Job == job {
+				t.Errorf("link %s has ben's job", l.Token())
+			}
+		})
 	}
 }
 

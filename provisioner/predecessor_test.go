@@ -31,3 +31,21 @@ func TestEveryLinkIsToldOfItsPredecessor(t *testing.T) {
 		})
 	}
 }
+
+// A server that keeps everybody's chains going looks where the user's links say it.
+func TestALinkSaysThatItIsReadyInTheFolderOfItsChain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(2*hour))
+	w.begin(segue.Terms{StopPredecessor: true, MaxLinks: 2, ReadyDir: "/home/ada/ready"})
+	w.pass(10*hour + 30*time.Minute)
+	w.files["ready/abc.2"] = true // of an agent that would be another's
+	w.pass(10 * time.Minute)
+	if first := w.links()[0]; first.State != segue.LinkRunning {
+		t.Fatalf("the first link is %s, want it to run on", first.State)
+	}
+	w.files["/home/ada/ready/abc.2"] = true
+	w.pass(10 * time.Minute)
+	if first := w.links()[0]; first.Ended != segue.Cancelled {
+		t.Errorf("the first link is %s (%s), want it cancelled", first.State, first.Ended)
+	}
+}

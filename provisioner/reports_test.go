@@ -293,21 +293,9 @@ func TestReport72SubmissionsAreBoundedForEachUserAlone(t *testing.T) {
 		w.driver.Advance(w.driver.Now().Add(time.Minute))
 		_ = w.chains.RunOnce(t.Context()) // which is told of refusals
 	}
-	other := link
-	other.User = "ben"
-	first := segue.Link{
-		Chain: "def", Number: 1, Attempt: 1, State: segue.LinkQueued,
-		Planned: w.driver.Now(), Submitted: w.driver.Now(), Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
-	}
-	got, err := w.driver.Submit(t.Context(), schedulers.Submission{Token: first.Token(), Request: other})
-	if err != nil {
-		t.Fatal(err)
-	}
-	first.Job = got.Job
-	chain := segue.Chain{ID: "def", Name: "train", User: "ben", Created: w.driver.Now(), Request: other}
-	if err := w.store.CreateChain(t.Context(), chain, first); err != nil {
-		t.Fatal(err)
-	}
+	bens := link
+	bens.User = "ben"
+	w.beginOf(segue.Chain{ID: "def", Name: "train", User: "ben", Request: bens}, bens, segue.LinkQueued)
 	for range 10 {
 		w.driver.Advance(w.driver.Now().Add(time.Minute))
 		_ = w.chains.RunOnce(t.Context())

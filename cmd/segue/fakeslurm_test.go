@@ -94,18 +94,28 @@ func (f fakeSlurm) lasting(t testing.TB, id segue.JobID, token string) {
 // tokens returns the tokens of all jobs, in order.
 func (f fakeSlurm) tokens(t testing.TB) []string {
 	t.Helper()
+	var all []string
+	for _, words := range f.all(t) {
+		all = append(all, words[1])
+	}
+	slices.Sort(all)
+	return all
+}
+
+// all returns what is known of each job: its start, token and user.
+func (f fakeSlurm) all(t testing.TB) [][]string {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(f.jobs(), "*", "job"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
+	var all [][]string
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, strings.Fields(string(text))[1])
+		all = append(all, strings.Fields(string(text)))
 	}
-	slices.Sort(all)
 	return all
 }

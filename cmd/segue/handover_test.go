@@ -115,17 +115,8 @@ func (u someone) runs(args ...string) (stdout, stderr string) {
 // owners returns who has submitted the jobs, by their tokens' links.
 func (f fakeSlurm) owners(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(f.jobs(), "*", "job"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []string
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		words := strings.Fields(string(text))
+	for _, words := range f.all(t) {
 		_, link, _ := strings.Cut(words[1], "/")
 		all = append(all, link+" "+words[2])
 	}
