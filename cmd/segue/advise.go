@@ -30,6 +30,9 @@ type adviseFlags struct {
 	json                               bool
 	model, policy                      string
 	ask                                serverFlags
+	// What only a server can look at.
+	partition, account, cluster, job string
+	gpusPerNode                      int
 }
 
 func newAdviseCommand() *cobra.Command {
@@ -64,6 +67,11 @@ answers, about its cluster's queue as it is now.`,
 	flags.StringVar(&f.at, "at", "", "the moment, UTC unless it says otherwise (required)")
 	flags.StringVar(&f.limit, "time", "", "time limit of the next link, as sbatch --time (48 is 48 minutes) or 48h (required)")
 	flags.StringVar(&f.remaining, "remaining", "", "how long the current link still runs, as squeue shows it (9:00 is 9 minutes) or 9h (required)")
+	flags.StringVar(&f.job, "job", "", "with --server, instead of --remaining: the running job that the next link follows")
+	flags.StringVar(&f.partition, "partition", "", "with --server: partition of the next link")
+	flags.StringVar(&f.account, "account", "", "with --server: its account")
+	flags.IntVar(&f.gpusPerNode, "gpus-per-node", 0, "with --server: its GPUs on each node")
+	flags.StringVar(&f.cluster, "cluster", "", "with --server: the cluster, where the server has histories of several")
 	flags.StringVar(&f.prefer, "prefer", "balanced", "no-gap, balanced, no-waste, or hours of overlap worth one hour of interruption")
 	flags.StringVar(&f.user, "user", "", "whose jobs of the history are one's own")
 	flags.DurationVar(&f.maxLead, "max-lead", 0, "never submit earlier than this before the end; 0 is no cap")
@@ -76,6 +84,11 @@ answers, about its cluster's queue as it is now.`,
 }
 
 func (f *adviseFlags) run(cmd *cobra.Command) error {
+	for _, name := range onlyServed {
+		if cmd.Flags().Changed(name) {
+			return segue.Errorf(segue.Invalid, "--%s is for a server to look at: name one by --server", name)
+		}
+	}
 	q, at, err := f.question()
 	if err != nil {
 		return err

@@ -47,6 +47,9 @@ func (f *serverFlags) client() (*client.Client, error) {
 // onlyHere are flags of advise that say what a server knows itself.
 var onlyHere = []string{"trace", "at", "cluster-nodes", "model", "policy", "replicas", "seed", "backfill"}
 
+// onlyServed are flags of advise that only a server can look at.
+var onlyServed = []string{"job", "partition", "account", "gpus-per-node", "cluster"}
+
 // runServer asks a server instead of a recorded history.
 func (f *adviseFlags) runServer(cmd *cobra.Command) error {
 	for _, name := range onlyHere {
@@ -58,7 +61,10 @@ func (f *adviseFlags) runServer(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	r := api.AdviceRequest{Nodes: f.requestNodes, TimeLimit: f.limit, Remaining: f.remaining, Prefer: f.prefer, User: f.user}
+	r := api.AdviceRequest{
+		Nodes: f.requestNodes, GPUsPerNode: f.gpusPerNode, TimeLimit: f.limit, Partition: f.partition, Account: f.account, User: f.user,
+		Cluster: f.cluster, PredecessorJob: f.job, Remaining: f.remaining, Prefer: f.prefer,
+	}
 	if f.maxLead > 0 {
 		r.MaxLead = f.maxLead.String()
 	}
