@@ -234,7 +234,7 @@ await section("what is refused", async () => {
     check(answer.status() === status && (await main(page)).includes(text), `${path}: ${status}`);
   }
   await page.goto("/no/such/page");
-  await picture(page, "error");
+  await picture(page, "error", { docs: true });
   await page.goto("/chains");
   check(!(await main(page)).includes("vision-encoder"), "others' chains are not listed");
   const reader = await person(full);
