@@ -30,6 +30,9 @@ const (
 // not.
 var errRefused = errors.New("the server does not take the chain")
 
+// keptHere says what is to be done about a chain that the server refuses.
+const keptHere = "`segue agent` keeps it going, `" + serverVariable + "= segue status` shows it"
+
 // intake is a Recorder that hands chains over to a server.
 type intake struct {
 	client *client.Client

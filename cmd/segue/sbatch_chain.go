@@ -149,7 +149,7 @@ func (h *handover) record() {
 	case err == nil:
 		h.spool.taken(spooled{Chain: h.chain, Link: h.link})
 	case errors.Is(err, errRefused):
-		fmt.Fprintf(h.stderr, "segue: %s; `segue agent` keeps it going\n", oneLine(err))
+		fmt.Fprintf(h.stderr, "segue: %s; %s\n", oneLine(err), keptHere)
 		if err := h.spool.keepHere(spooled{Chain: h.chain, Link: h.link}); err != nil {
 			h.unmanaged(err)
 		}

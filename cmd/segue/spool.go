@@ -89,7 +89,7 @@ func (s spool) HandOver(to Recorder, now segue.Time) error {
 		case err == nil || s.server == "" && segue.KindOf(err) == segue.Conflict:
 			s.taken(chain)
 		case errors.Is(err, errRefused):
-			all = append(all, fmt.Errorf("%w; `segue agent` keeps it going", err), s.keepHere(chain))
+			all = append(all, fmt.Errorf("%w; %s", err, keptHere), s.keepHere(chain))
 		case s.server != "" && segue.KindOf(err) == segue.Unavailable: // nor will it the others
 			return errors.Join(append(all, fmt.Errorf("hand chains over: %w", err))...)
 		default:
