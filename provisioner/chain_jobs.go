@@ -17,11 +17,15 @@ func (h heard) of(l segue.Link) schedulers.Status { return h[l.Token()] }
 
 // hearOf returns what is known of the jobs of links. The job of a link whose number
 // is another job's by now has ended, and nobody knows how. owners are their chains.
-func hearOf(links []segue.Link, owners map[string]segue.Chain, status map[segue.JobID]schedulers.Status) heard {
+// Of everybody's links a job of another user is none, whatever it carries: everybody
+// sees tokens. A user's own agent goes by the token, since it may know its user by
+// another name than the scheduler does, and can do nothing to others' jobs.
+func hearOf(links []segue.Link, owners map[string]segue.Chain, status map[segue.JobID]schedulers.Status, everybodys bool) heard {
 	h := heard{}
 	for _, l := range links {
 		s := status[l.Job]
-		if anothers(l, owners[l.Chain].User, s) {
+		owner := owners[l.Chain].User
+		if everybodys && s.Life != schedulers.Unknown && schedulers.Foreign(s.User, owner) || anothers(l, owner, s) {
 			s = schedulers.Status{Life: schedulers.Ended, Submit: segue.NoTime, Start: segue.NoTime, End: segue.NoTime}
 		}
 		h[l.Token()] = s
@@ -51,12 +55,10 @@ func (h heard) alive(before map[string]segue.Time, now segue.Time) map[string]se
 // requeued.
 func anothers(l segue.Link, owner string, s schedulers.Status) bool {
 	switch {
-	case s.Life == schedulers.Unknown:
+	case s.Life == schedulers.Unknown, s.Token == l.Token():
 		return false
-	case schedulers.Foreign(s.User, owner): // whatever token it carries: everybody sees those
+	case schedulers.Foreign(s.User, owner):
 		return true
-	case s.Token == l.Token():
-		return false
 	case s.Submit == l.Submitted:
 		return false
 	case s.Token != "" && (l.Number > 1 || s.Restarts == 0): // a first link may have been adopted

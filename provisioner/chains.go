@@ -129,7 +129,7 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	if err != nil { // the accounting is down: what the scheduler shows is known all the same
 		all = append(all, fmt.Errorf("observe: %w", err))
 	}
-	told := hearOf(live, owners, status)
+	told := hearOf(live, owners, status, c.cfg.User == "")
 	c.shown = told.alive(c.shown, state.At)
 	if err := c.cancelReturned(ctx, state, live); err != nil {
 		all = append(all, err)

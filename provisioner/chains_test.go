@@ -57,7 +57,7 @@ func newWorld(t *testing.T, jobs []simulator.Job, decider provisioner.Decider) *
 		t.Fatal(err)
 	}
 	w.cluster, err = schedulers.New(w.driver, schedulers.Config{
-		Now: w.driver.Now, Fresh: time.Nanosecond,
+		Now: w.driver.Now, Fresh: time.Nanosecond, Owners: true,
 		Sleep: func(_ context.Context, d time.Duration) error { w.driver.Advance(w.driver.Now().Add(d)); return nil },
 	})
 	if err != nil {

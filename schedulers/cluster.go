@@ -30,6 +30,9 @@ type Config struct {
 	// Timeout bounds one question to the scheduler; default 60 seconds. A
 	// submission is not bounded: sbatch tries again by itself for two minutes.
 	Timeout time.Duration
+	// Owners tells jobs apart by their users before their tokens, which everybody sees:
+	// for who can do something to everybody's jobs, and knows users as the scheduler does.
+	Owners bool
 	// Fresh is how long one State serves everybody who asks; default 10 seconds.
 	Fresh time.Duration
 	// Sleep waits for d or until ctx ends; by default the system's.
@@ -222,13 +225,13 @@ func (c *Cluster) Recover(ctx context.Context, token, owner string, since segue.
 // mostUnfound bounds how many tokens are remembered.
 const mostUnfound = 10_000
 
-// find returns the jobs that carry the token, but for those of others than the owner:
-// everybody sees tokens, and may write them into a comment.
+// find returns the jobs that carry the token, with Config.Owners but for those of others
+// than the owner.
 func (c *Cluster) find(ctx context.Context, token, owner string, since segue.Time) ([]segue.JobID, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	jobs, err := c.driver.FindByToken(ctx, token, since)
-	if err != nil || len(jobs) == 0 || owner == "" {
+	if err != nil || len(jobs) == 0 || !c.cfg.Owners {
 		return jobs, err
 	}
 	state, err := c.driver.State(ctx) // later than what the driver has found

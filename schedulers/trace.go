@@ -37,6 +37,9 @@ type Traced struct {
 // was submitted so lately that it could not have run and been forgotten is lost for
 // certain. An error, of kind Unavailable, leaves the fate unknown.
 func (c *Cluster) Trace(ctx context.Context, id segue.JobID, token, owner string, since segue.Time) (Traced, error) {
+	if !c.cfg.Owners {
+		owner = ""
+	}
 	books, ok := c.driver.(Bookkeeper)
 	if !ok {
 		return c.traceAlone(ctx, id, token, owner, since)

@@ -58,7 +58,13 @@ func (in intake) refuse(user string) error {
 	if a.uid == 0 { // a token alone is not to run what it likes as root
 		return segue.Errorf(segue.Invalid, "chains of root are not taken over")
 	}
-	return nil
+	// The scheduler calls users by the first name of their number: by another one their
+	// jobs would be somebody else's.
+	first, err := in.users.byID(a.uid)
+	if err == nil && first.name != user {
+		err = segue.Errorf(segue.Invalid, "user %s is %s to the scheduler", user, first.name)
+	}
+	return err
 }
 
 // refuseLink refuses a job that is a link of another chain of the user's, and one more

@@ -192,7 +192,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 // gone.
 func patienceOf(cfg Config) schedulers.Config {
 	fresh := min(stateFresh, 4*cfg.Every)
-	return schedulers.Config{Now: cfg.Now, Fresh: fresh, Pause: fresh, Log: cfg.Log}
+	return schedulers.Config{Now: cfg.Now, Fresh: fresh, Pause: fresh, Owners: cfg.Root, Log: cfg.Log}
 }
 
 // newID returns a name that nobody has, which sorts by time.
