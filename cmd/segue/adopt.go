@@ -79,7 +79,7 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 }
 
 // adoptFor hands a chain over to a server, of which a job is the first link.
-func adoptFor(cmd *cobra.Command, local spool, server *intake, chain segue.Chain, id segue.JobID) error {
+func adoptFor(cmd *cobra.Command, local spool, server *carrier, chain segue.Chain, id segue.JobID) error {
 	link, err := runningLink(cmd.Context(), chain, id)
 	if err != nil {
 		return err

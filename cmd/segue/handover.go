@@ -33,8 +33,8 @@ var errRefused = errors.New("the server does not take the chain")
 // keptHere says what is to be done about a chain that the server refuses.
 const keptHere = "`segue agent` keeps it going, `" + serverVariable + "= segue status` shows it"
 
-// intake is a Recorder that hands chains over to a server.
-type intake struct {
+// carrier is a Recorder that hands chains over to a server.
+type carrier struct {
 	client *client.Client
 	again  int // how often it is tried again, a second later, while the server does not answer
 }
@@ -44,18 +44,18 @@ const answered = 10 * time.Second
 
 // Record implements Recorder. An error that does not wrap errRefused leaves open
 // whether the server has the chain.
-func (i intake) Record(chain segue.Chain, first segue.Link) error {
+func (c carrier) Record(chain segue.Chain, first segue.Link) error {
 	ctx, cancel := context.WithTimeout(context.Background(), answered)
 	defer cancel()
 	for again := 0; ; again++ {
-		err := i.client.HandOver(ctx, chain, first)
+		err := c.client.HandOver(ctx, chain, first)
 		switch {
 		case refused(err):
-			if has, err := i.has(ctx, chain); has || err != nil {
+			if has, err := c.has(ctx, chain); has || err != nil {
 				return err
 			}
 			return fmt.Errorf("%w: %w", errRefused, err)
-		case segue.KindOf(err) != segue.Unavailable, again >= i.again, schedulers.Sleep(ctx, time.Second) != nil:
+		case segue.KindOf(err) != segue.Unavailable, again >= c.again, schedulers.Sleep(ctx, time.Second) != nil:
 			return err
 		}
 	}
@@ -63,8 +63,8 @@ func (i intake) Record(chain segue.Chain, first segue.Link) error {
 
 // has reports whether the server has a chain all the same: somebody else may have handed
 // the same one over at the same time.
-func (i intake) has(ctx context.Context, chain segue.Chain) (bool, error) {
-	known, err := i.client.Chain(ctx, chain.ID)
+func (c carrier) has(ctx context.Context, chain segue.Chain) (bool, error) {
+	known, err := c.client.Chain(ctx, chain.ID)
 	if segue.KindOf(err) == segue.NotFound {
 		return false, nil
 	}
@@ -72,9 +72,9 @@ func (i intake) has(ctx context.Context, chain segue.Chain) (bool, error) {
 }
 
 // refused reports whether an error is the server's word on a chain, which it does not
-// have. One about who asks is not: another token may do.
+// have. One about who asks is not: another token may do. A server of before takes none.
 func refused(err error) bool {
-	if p, ok := errors.AsType[*api.Problem](err); ok && p.Status == http.StatusRequestEntityTooLarge {
+	if p, ok := errors.AsType[*api.Problem](err); ok && (p.Status == http.StatusRequestEntityTooLarge || p.Status == http.StatusMethodNotAllowed) {
 		return true
 	}
 	kind := segue.KindOf(err)
@@ -83,7 +83,7 @@ func refused(err error) bool {
 
 // servedSpool returns the spool of what is meant for the server of the environment,
 // and what brings it there, nil without one.
-func servedSpool() (s spool, to *intake, err error) {
+func servedSpool() (s spool, to *carrier, err error) {
 	s = spool{dir: stateDir(), server: os.Getenv(serverVariable)}
 	if s.server == "" {
 		return s, nil, nil
@@ -92,7 +92,7 @@ func servedSpool() (s spool, to *intake, err error) {
 	if err != nil {
 		return s, nil, fmt.Errorf("%s: %w", serverVariable, err)
 	}
-	return s, &intake{client: c}, nil
+	return s, &carrier{client: c}, nil
 }
 
 // bringToServer hands over what waits for the server of the environment, unless another
@@ -130,8 +130,8 @@ func (f *serverFlags) fromEnvironment(where *chainStore) bool {
 	return f.server != ""
 }
 
-// ask calls use with the chains of the server that is named, or of the store; what
-// waits for either is brought there before.
+// ask calls served with the server that is named, or stored with the store; what waits
+// for either is brought there before.
 func (f *serverFlags) ask(ctx context.Context, where *chainStore, served func(c *client.Client) error, stored func(s *store.Store) error) error {
 	if !f.fromEnvironment(where) {
 		return where.with(ctx, stored)

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/user"
@@ -18,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api/client"
 )
 
 func TestAChainThatWaitsForAServerIsNobodyElses(t *testing.T) {
@@ -214,5 +217,57 @@ func TestAUsersChainComesToAServerOfRoot(t *testing.T) {
 		if strings.HasSuffix(owner, " root") && !strings.HasPrefix(owner, "1.1 ") {
 			t.Errorf("a link was submitted as root: %v", s.slurm.owners(t))
 		}
+	}
+}
+
+// Whether a chain is with its server, is refused or is left open is the difference
+// between one that goes on, one that does not, and two of them.
+func TestWhatAServerSaysOfAChain(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		put     int // status of the answer to the chain
+		known   int // and of the one whether it has it
+		refused bool
+		fails   bool
+	}{
+		"it takes it":                      {201, 404, false, false},
+		"it has it already":                {200, 200, false, false},
+		"it makes no sense to it":          {422, 404, true, true},
+		"it is too large":                  {413, 404, true, true},
+		"it is a server of before":         {405, 404, true, true},
+		"another one was faster":           {409, 200, false, false},
+		"the ID is another user's":         {409, 404, true, true},
+		"nobody can say whether it has it": {422, 503, false, true},
+		"the token is of no use":           {401, 401, false, true},
+		"the token may not":                {403, 404, false, true},
+		"its store is away":                {503, 503, false, true},
+		"it fails":                         {500, 404, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chain := aChain(segue.LinkQueued)
+			types := map[int]string{401: "unauthorized", 403: "forbidden", 404: "not-found", 405: "method-not-allowed", 409: "conflict", 413: "too-large", 422: "invalid", 500: "internal", 503: "unavailable"}
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				status := tt.put
+				if r.Method == http.MethodGet {
+					status = tt.known
+				}
+				w.WriteHeader(status)
+				if status < 400 {
+					fmt.Fprintf(w, `{"id":%q,"created":%q}`, chain.Chain.ID, chain.Chain.Created)
+					return
+				}
+				fmt.Fprintf(w, `{"type":"urn:segue:problem:%s","title":"No","status":%d}`, types[status], status)
+			}))
+			defer s.Close()
+			c, err := client.New(client.Config{Server: s.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = carrier{client: c}.Record(chain.Chain, chain.Link)
+			if errors.Is(err, errRefused) != tt.refused || (err != nil) != tt.fails {
+				t.Errorf("error is %v, want refused %t, an error %t", err, tt.refused, tt.fails)
+			}
+		})
 	}
 }

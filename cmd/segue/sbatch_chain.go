@@ -96,8 +96,8 @@ func submitChain(job *sbatch.Job, in chainInput, std stdio) int {
 // one, once.
 type handover struct {
 	spool  spool
-	server *intake // nil without one
-	lost   bool    // it could not be kept
+	server *carrier // nil without one
+	lost   bool     // it could not be kept
 	chain  segue.Chain
 	link   segue.Link
 	stderr io.Writer
