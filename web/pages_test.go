@@ -187,6 +187,21 @@ func TestHostileNamesAreText(t *testing.T) {
 }
 
 // A page of a slow link is small: markup, style and script together.
+func TestTheOverviewDeniesNoHistoryThatItLists(t *testing.T) {
+	t.Parallel()
+	for n, want := range []string{"There is neither a scheduler nor a history.", "No scheduler is asked.", "No scheduler is asked."} {
+		h := fullHouse("trainer")
+		h.queue, h.histories = Queue{}, nil
+		for i := range n {
+			h.histories = append(h.histories, History{Cluster: fmt.Sprint("c", i), Jobs: 9, First: t0, Last: t0})
+		}
+		page := login(t, h.serve(t), operates).get("/").Body.String()
+		if !strings.Contains(page, want) {
+			t.Errorf("with %d histories the overview does not say %q", n, want)
+		}
+	}
+}
+
 func TestOverviewIsSmall(t *testing.T) {
 	t.Parallel()
 	b := login(t, fullHouse("trainer").serve(t), operates)
