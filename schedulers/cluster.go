@@ -246,7 +246,7 @@ func (c *Cluster) find(ctx context.Context, token, owner string, since segue.Tim
 		}
 	}
 	return slices.DeleteFunc(jobs, func(id segue.JobID) bool {
-		user := accounted[id].User
+		user := accountedUser(accounted[id].User)
 		if j := shown[id]; j != nil {
 			user = j.User
 		}
@@ -256,6 +256,16 @@ func (c *Cluster) find(ctx context.Context, token, owner string, since segue.Tim
 		}
 		return false
 	}), nil
+}
+
+// accountedUser returns whose job the accounting says one is, empty where that is not
+// sure. Of a job of which slurmdbd heard the end before the start it has no number of
+// a user, which is then 0: root's. It was seen for jobs that end at once.
+func accountedUser(name string) string {
+	if name == "root" {
+		return ""
+	}
+	return name
 }
 
 // Foreign reports whether a job of a user is not the owner's. Where either is not
@@ -309,6 +319,7 @@ func (c *Cluster) Status(ctx context.Context, jobs []segue.JobID) (map[segue.Job
 // absent returns the status of a job that the scheduler did not show at an instant.
 func (c *Cluster) absent(id segue.JobID, accounted map[segue.JobID]Status, at segue.Time) Status {
 	s, ok := accounted[id]
+	s.User = accountedUser(s.User)
 	if ok && s.Life == Ended {
 		return s
 	}

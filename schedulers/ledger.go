@@ -73,12 +73,12 @@ func (l *Ledger) fate(id segue.JobID, token, owner string, since segue.Time) Tra
 		fate = FateOpen
 	}
 	for _, i := range l.byToken[token] {
-		if !Foreign(l.Records[i].User, owner) {
+		if !Foreign(accountedUser(l.Records[i].User), owner) {
 			own = append(own, l.Records[i])
 		}
 	}
 	for _, i := range l.mute[id] {
-		if r := l.Records[i]; r.HasRun() && !Foreign(r.User, owner) && r.Submit.Sub(since).Abs() <= Skew && fate == FateLost {
+		if r := l.Records[i]; r.HasRun() && !Foreign(accountedUser(r.User), owner) && r.Submit.Sub(since).Abs() <= Skew && fate == FateLost {
 			fate = FateOpen // it may be its own record
 		}
 	}

@@ -134,7 +134,7 @@ func (c *Cluster) traceAlone(ctx context.Context, id segue.JobID, token, owner s
 	if err != nil {
 		return Traced{}, fmt.Errorf("trace %s: %w", token, err)
 	}
-	if s, ok := accounted[id]; ok && s.Token == token && !Foreign(s.User, owner) && s.HasRun() {
+	if s, ok := accounted[id]; ok && s.Token == token && !Foreign(accountedUser(s.User), owner) && s.HasRun() {
 		return Traced{Fate: FateThere, Job: id, Status: s}, nil
 	}
 	return Traced{Fate: FateLost, Status: unknown()}, nil

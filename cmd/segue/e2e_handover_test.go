@@ -43,10 +43,10 @@ func TestAServerOfRootKeepsAUsersChainGoingOnARealSlurm(t *testing.T) {
 		return strings.Contains(out, "done")
 	})
 	want := strings.Repeat("nobody|train|COMPLETED\n", 3)
-	s.until("the accounting, which lags behind, has three jobs of the user", func() bool {
-		jobs, err := slurm.Command(t.Context(), "sacct", "--allusers", "--allocations", "--noheader", "--parsable2", "--format=User,JobName,State").Output()
-		return err == nil && string(jobs) == want
-	})
+	jobs, err := slurm.Command(t.Context(), "squeue", "--noheader", "--states=all", "--format=%u|%j|%T").Output()
+	if err != nil || string(jobs) != want {
+		t.Errorf("squeue shows %v:\n%swant\n%s", err, jobs, want)
+	}
 	written, err := filepath.Glob(filepath.Join(ada.home, "slurm-*.out"))
 	if err != nil || len(written) != 3 {
 		t.Fatalf("the links wrote %q, %v; want 3 files", written, err)
