@@ -19,7 +19,7 @@ func (s *Server) gauges(version string) []prometheus.Collector {
 		&tallies{
 			server: s, chains: prometheus.NewDesc("segue_chains", "Chains, by state.", []string{"state"}, nil),
 			links: prometheus.NewDesc("segue_live_links", "Links that wait or run, by state.", []string{"state"}, nil),
-			up:    prometheus.NewDesc("segue_store_up", "Whether the store answers and takes changes.", nil, nil), at: segue.NoTime,
+			up:    prometheus.NewDesc("segue_store_up", "Whether the store answers and takes changes.", nil, nil), tallied: tallied{at: segue.NoTime},
 		},
 		decides{s},
 		s.advisor.computed, s.advisor.computing, s.keeper.removed, s.keeper.size,
@@ -75,14 +75,31 @@ func one(b bool) float64 {
 // talliesFresh is how long what was counted serves everybody who asks.
 const talliesFresh = 5 * time.Second
 
+// tallied are metrics for which the store is looked at when somebody asks, at most
+// once in talliesFresh.
+type tallied struct {
+	mu      sync.Mutex
+	at      segue.Time // NoTime before the first time
+	metrics []prometheus.Metric
+}
+
+// tell hands the metrics out, which count counts where they are too old.
+func (c *tallied) tell(to chan<- prometheus.Metric, now segue.Time, count func() []prometheus.Metric) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.at.Known() || now.Sub(c.at) >= talliesFresh {
+		c.metrics, c.at = count(), now
+	}
+	for _, m := range c.metrics {
+		to <- m
+	}
+}
+
 // tallies count chains and links when somebody asks.
 type tallies struct {
 	server            *Server
 	chains, links, up *prometheus.Desc
-
-	mu      sync.Mutex
-	at      segue.Time
-	metrics []prometheus.Metric
+	tallied           tallied
 }
 
 // Describe implements prometheus.Collector.
@@ -94,14 +111,7 @@ func (t *tallies) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (t *tallies) Collect(to chan<- prometheus.Metric) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if now := t.server.cfg.Now(); !t.at.Known() || now.Sub(t.at) >= talliesFresh {
-		t.metrics, t.at = t.count(), now
-	}
-	for _, m := range t.metrics {
-		to <- m
-	}
+	t.tallied.tell(to, t.server.cfg.Now(), t.count)
 }
 
 func (t *tallies) count() []prometheus.Metric {

@@ -62,10 +62,7 @@ func (t *Training) check() api.Check {
 type trainings struct {
 	server               *Server
 	able, running, ended *prometheus.Desc
-
-	mu      sync.Mutex
-	at      segue.Time
-	metrics []prometheus.Metric
+	tallied              tallied
 }
 
 func newTrainings(s *Server) *trainings {
@@ -75,7 +72,7 @@ func newTrainings(s *Server) *trainings {
 		running: prometheus.NewDesc("segue_training_running", "Trainings that run, whoever began them.", nil, nil),
 		ended: prometheus.NewDesc("segue_training_last_success_timestamp_seconds",
 			"When a training last ended with a model that was promoted or kept, whoever began it; 0 for never.", nil, nil),
-		at: segue.NoTime,
+		tallied: tallied{at: segue.NoTime},
 	}
 }
 
@@ -89,14 +86,7 @@ func (t *trainings) Describe(to chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (t *trainings) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(t.able, prometheus.GaugeValue, one(t.server.cfg.Training.lacks() == ""))
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if now := t.server.cfg.Now(); !t.at.Known() || now.Sub(t.at) >= talliesFresh {
-		t.metrics, t.at = t.count(), now
-	}
-	for _, m := range t.metrics {
-		to <- m
-	}
+	t.tallied.tell(to, t.server.cfg.Now(), t.count)
 }
 
 // count returns what the store knows, nothing where it does not answer.
