@@ -101,7 +101,10 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Chains{cfg: cfg, store: s, cluster: cluster, recent: map[string][]segue.Time{}, barred: map[string]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{}}, nil
+	return &Chains{
+		cfg: cfg, store: s, cluster: cluster,
+		recent: map[string][]segue.Time{}, barred: map[string]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{},
+	}, nil
 }
 
 // RunOnce goes once through all chains. What goes wrong with one does not keep

@@ -247,19 +247,25 @@ func TestReport69ADependencyThatIsNeverMetIsTold(t *testing.T) {
 	}
 }
 
+// submitsFourAnHour has the loop submit no more than that for a user.
+func (w *world) submitsFourAnHour() {
+	w.t.Helper()
+	var err error
+	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
+		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string, string) bool { return false }, MaxSubmissions: 4,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // Links that do nothing useful but do not fail at once either are submitted no
 // more often than a number an hour.
 func TestReport72SubmissionsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, constantLead(0))
 	w.runs = func(int) simulated.Run { return simulated.Run{For: 3 * time.Minute, ExitCode: 1} }
-	var err error
-	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
-		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string, string) bool { return false }, MaxSubmissions: 4,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.submitsFourAnHour()
 	w.begin(segue.Terms{})
 	refused := 0
 	for range 59 {
@@ -281,13 +287,7 @@ func TestReport72SubmissionsAreBoundedForEachUserAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, constantLead(0))
 	w.runs = func(int) simulated.Run { return simulated.Run{For: 3 * time.Minute, ExitCode: 1} }
-	var err error
-	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
-		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string, string) bool { return false }, MaxSubmissions: 4,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.submitsFourAnHour()
 	w.begin(segue.Terms{})
 	for range 40 {
 		w.driver.Advance(w.driver.Now().Add(time.Minute))

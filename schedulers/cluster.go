@@ -27,8 +27,8 @@ type Config struct {
 	// before it counts as absent; default 3.
 	Confirmations int
 	Pause         time.Duration // default 10 seconds
-	// Timeout bounds one question to the scheduler; default 60 seconds. A
-	// submission is not bounded: sbatch tries again by itself for two minutes.
+	// Timeout bounds one question to the scheduler; default 60 seconds. How long a
+	// submission may take its driver says: sbatch tries again by itself for two minutes.
 	Timeout time.Duration
 	// Owners tells jobs apart by their users before their tokens, which everybody sees:
 	// for who can do something to everybody's jobs, and knows users as the scheduler does.
