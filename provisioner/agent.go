@@ -166,6 +166,7 @@ func (a *Agent) hold(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		a.cfg.Log.Warn("another agent has taken over", "error", err)
+		a.end()
 		a.lease = store.Lease{}
 	}
 	lease, err := a.store.Acquire(ctx, a.cfg.Lease, a.cfg.Holder, now, span)
@@ -175,7 +176,7 @@ func (a *Agent) hold(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	a.lease, a.loop = lease, nil
+	a.lease = lease
 	a.cfg.Log.Info("agent works", "holder", a.cfg.Holder, "fence", lease.Fence)
 	return true, a.begin()
 }
@@ -187,6 +188,14 @@ func (a *Agent) begin() (err error) {
 		a.loop, err = a.chains(a.store.Under(a.lease))
 	}
 	return err
+}
+
+// end ends the loop of the lease.
+func (a *Agent) end() {
+	if a.loop != nil {
+		a.loop.Close()
+		a.loop = nil
+	}
 }
 
 // keep renews the lease while a round goes on, which may take longer than that
@@ -279,6 +288,7 @@ func (a *Agent) release(ctx context.Context) {
 	if a.lease.Holder == "" {
 		return
 	}
+	a.end()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	err := a.store.Release(ctx, a.lease)

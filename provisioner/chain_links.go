@@ -57,7 +57,13 @@ func (c *Chains) settle(ctx context.Context, over segue.Chain, links []segue.Lin
 	for i := range links {
 		was := links[i]
 		if was.State == segue.LinkSubmitting {
-			if err := c.recover(ctx, over.User, &links[i]); err != nil {
+			var err error
+			if c.underway[was.Chain] != nil {
+				_, err = c.conclude(ctx, was.Chain)
+			} else {
+				err = c.recover(ctx, over.User, &links[i])
+			}
+			if err != nil {
 				return err
 			}
 			continue

@@ -11,7 +11,6 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/schedulers"
-	"github.com/segue-project/segue/schedulers/slurm/sbatch"
 	"github.com/segue-project/segue/store"
 )
 
@@ -23,7 +22,7 @@ type Decider interface {
 // ChainsConfig says how chains are kept going. Now, Decider and Exists are
 // required.
 type ChainsConfig struct {
-	Now     func() segue.Time
+	Now     func() segue.Time // may be called by several goroutines
 	Decider Decider
 	// Exists reports whether a user sees a file: one by which a link says that the
 	// work is done, or that it is ready.
@@ -45,7 +44,10 @@ type ChainsConfig struct {
 	// MaxSubmissions bounds how many links are submitted in an hour, over all
 	// chains of a user, so that no mistake floods the scheduler; default 60.
 	MaxSubmissions int
-	Log            *slog.Logger // default slog.Default()
+	// Patience is how long a round waits for a submission, with Shares, before it goes on
+	// with the chains of other users; default 5 seconds.
+	Patience time.Duration
+	Log      *slog.Logger // default slog.Default()
 }
 
 func (c ChainsConfig) withDefaults() ChainsConfig {
@@ -54,6 +56,9 @@ func (c ChainsConfig) withDefaults() ChainsConfig {
 	}
 	if c.DecideEvery == 0 {
 		c.DecideEvery = 5 * time.Minute
+	}
+	if c.Patience == 0 {
+		c.Patience = 5 * time.Second
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -69,6 +74,8 @@ func (c ChainsConfig) validate() error {
 		return segue.Errorf(segue.Invalid, "chains: a decision every %s, want more than 0", c.DecideEvery)
 	case c.MaxSubmissions < 1:
 		return segue.Errorf(segue.Invalid, "chains: %d submissions an hour, want at least 1", c.MaxSubmissions)
+	case c.Patience < 0:
+		return segue.Errorf(segue.Invalid, "chains: %s of patience, want more than 0", c.Patience)
 	}
 	return nil
 }
@@ -84,6 +91,10 @@ type Chains struct {
 	recent map[string][]segue.Time
 	// barred is until when nothing is submitted for a user, after a slow submission.
 	barred map[string]segue.Time
+	// underway are the submissions that no round waits for any more, by chain, and
+	// tardy the users whose last one was such a one.
+	underway map[string]*submission
+	tardy    map[string]bool
 	// next is when to decide again about a chain, unless something happens to it
 	// before.
 	next map[string]segue.Time
@@ -104,6 +115,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 	return &Chains{
 		cfg: cfg, store: s, cluster: cluster,
 		recent: map[string][]segue.Time{}, barred: map[string]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{},
+		underway: map[string]*submission{}, tardy: map[string]bool{},
 	}, nil
 }
 
@@ -120,8 +132,12 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if chains, live, err = c.share(ctx, chains, live, owners); err != nil || len(chains) == 0 && len(live) == 0 {
+	if chains, live, err = c.share(ctx, chains, live, owners); err != nil {
 		return err
+	}
+	c.abandon()
+	if len(chains) == 0 && len(live) == 0 {
+		return nil
 	}
 	state, err := c.cluster.State(ctx)
 	if err != nil {
@@ -200,6 +216,9 @@ func (c *Chains) due(chain segue.Chain, live []segue.Link, status heard) bool {
 
 // step takes one chain as far as it can go now.
 func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.State, status heard) error {
+	if made, err := c.conclude(ctx, chain.ID); !made || err != nil {
+		return err
+	}
 	c.next[chain.ID] = c.cfg.Now().Add(c.cfg.DecideEvery)
 	links, err := c.store.Links(ctx, chain.ID)
 	if err != nil {
@@ -306,73 +325,4 @@ func unforeseen(v view, q Question, err error) segue.Decision {
 		At: v.now, Policy: "reactive", Request: q.Request, Remaining: q.Remaining, Prefer: q.Prefer, SubmitAt: v.now.Add(q.Remaining),
 		Reason: fmt.Sprintf("Wait until the current link ends: there is no forecast (%v).", err),
 	}
-}
-
-// submit records the next link, submits it, and records what came of it.
-func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) error {
-	if err := c.throttle(v.chain.User, v.now); err != nil {
-		return err
-	}
-	whole, err := c.store.Chain(ctx, v.chain.ID) // with what is replayed
-	if err != nil {
-		return err
-	}
-	link, err := c.on(v.chain.ID).NextLink(ctx, v.latest(), decision)
-	if err != nil {
-		return err
-	}
-	began := c.cfg.Now()
-	got, err := c.cluster.Submit(ctx, schedulers.Submission{
-		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: c.extra(whole, link, v.links),
-	})
-	if now := c.cfg.Now(); now.Sub(began) > slow {
-		c.barred[v.chain.User] = now.Add(barredFor)
-	}
-	switch {
-	case errors.Is(err, schedulers.ErrAmbiguous):
-		return err // the next round looks for the token
-	case segue.KindOf(err) == segue.Invalid:
-		return errors.Join(err, c.pause(ctx, whole.ID, fmt.Sprintf("The scheduler refuses link %d: %v", link.Number, err)), c.lose(ctx, &link))
-	case err != nil:
-		return errors.Join(err, c.lose(ctx, &link))
-	}
-	was := link.State
-	link.State, link.Job, link.Submitted = segue.LinkQueued, got.Job, c.cfg.Now()
-	c.cfg.Log.Info("link is submitted", "chain", whole.ID, "link", link.Number, "job", got.Job.String(), "reason", decision.Reason)
-	return c.on(link.Chain).UpdateLink(ctx, was, link)
-}
-
-// How long a submission may take before its user's others wait, and for how long: what
-// a user's environment has sbatch do is nobody else's trouble for more of the time.
-const (
-	slow      = 2*time.Minute + 30*time.Second
-	barredFor = 15 * time.Minute
-)
-
-// throttle refuses a submission beyond what an hour may see of a user, or soon after
-// one that took long, where others wait for it.
-func (c *Chains) throttle(user string, now segue.Time) error {
-	if until, barred := c.barred[user]; barred && now < until && c.cfg.Shares != nil {
-		return segue.Errorf(segue.Unavailable, "a submission of %s took so long that the next one is made at %s", user, until)
-	}
-	recent := slices.DeleteFunc(c.recent[user], func(at segue.Time) bool { return now.Sub(at) >= time.Hour })
-	c.recent[user] = recent
-	if len(recent) >= c.cfg.MaxSubmissions {
-		return segue.Errorf(segue.Unavailable, "%d links of %s were submitted within an hour, which is the most", len(recent), user)
-	}
-	c.recent[user] = append(recent, now)
-	return nil
-}
-
-// extra are the variables by which a link knows its chain. before are the links
-// before it.
-func (c *Chains) extra(chain segue.Chain, link segue.Link, before []segue.Link) []string {
-	vars := []string{sbatch.ChainVariable + "=" + chain.ID, fmt.Sprintf("%s=%d", sbatch.LinkVariable, link.Number)}
-	if file := c.readyFile(chain, link); file != "" {
-		vars = append(vars, sbatch.ReadyVariable+"="+file)
-	}
-	if last, ok := predecessor(before); ok {
-		vars = append(vars, sbatch.PredecessorVariable+"="+last.Job.String())
-	}
-	return vars
 }

@@ -1,0 +1,197 @@
+package provisioner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch"
+)
+
+// submission is one that is made, in a goroutine of its own.
+type submission struct {
+	link   segue.Link
+	user   string
+	reason string // of its decision
+	cancel context.CancelFunc
+
+	made chan struct{} // closed when the rest is known
+	took time.Duration
+	got  schedulers.Submitted
+	err  error
+}
+
+// How long a submission may take before its user's others wait, and for how long; and
+// how many may go on while nobody waits for them. What a user's environment or folder
+// has sbatch do is nobody else's trouble.
+const (
+	slow         = 2*time.Minute + 30*time.Second
+	barredFor    = 15 * time.Minute
+	mostUnderway = 16
+)
+
+// submit records the next link, submits it, and records what came of it. Of several
+// users' chains none waits for a submission that takes its time: what came of it is
+// recorded in a later round.
+func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) error {
+	if c.submits(v.chain.User) {
+		c.next[v.chain.ID] = v.now // as soon as that is over
+		return nil
+	}
+	if err := c.throttle(v.chain.User, v.now); err != nil {
+		return err
+	}
+	whole, err := c.store.Chain(ctx, v.chain.ID) // with what is replayed
+	if err != nil {
+		return err
+	}
+	link, err := c.on(v.chain.ID).NextLink(ctx, v.latest(), decision)
+	if err != nil {
+		return err
+	}
+	s := c.begin(ctx, link, decision.Reason, schedulers.Submission{
+		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: c.extra(whole, link, v.links),
+	})
+	c.underway[link.Chain] = s
+	c.await(ctx, s)
+	_, err = c.conclude(ctx, link.Chain)
+	return err
+}
+
+// begin starts a submission. Where a round may end before it does, it outlives the round.
+func (c *Chains) begin(ctx context.Context, link segue.Link, reason string, what schedulers.Submission) *submission {
+	if c.cfg.Shares != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s := &submission{link: link, user: what.Request.User, reason: reason, cancel: cancel, made: make(chan struct{})}
+	go func() {
+		defer close(s.made)
+		defer cancel()
+		began := c.cfg.Now()
+		s.got, s.err = c.cluster.Submit(ctx, what)
+		s.took = c.cfg.Now().Sub(began)
+	}()
+	return s
+}
+
+// await waits for a submission as long as its round does: not at all for a user whose
+// last one took longer than that.
+func (c *Chains) await(ctx context.Context, s *submission) {
+	if c.cfg.Shares == nil {
+		<-s.made
+		return
+	}
+	if c.tardy[s.user] {
+		return
+	}
+	patience := time.NewTimer(c.cfg.Patience)
+	defer patience.Stop()
+	select {
+	case <-s.made:
+	case <-ctx.Done():
+	case <-patience.C:
+		c.tardy[s.user] = true
+		c.cfg.Log.Warn("submission takes its time: the other chains go on", "chain", s.link.Chain, "link", s.link.Number, "user", s.user)
+	}
+}
+
+// conclude records what came of the submission that is under way for a chain, if there
+// is one. made reports that there is none any more.
+func (c *Chains) conclude(ctx context.Context, chain string) (made bool, err error) {
+	s := c.underway[chain]
+	if s == nil {
+		return true, nil
+	}
+	select {
+	case <-s.made:
+	default:
+		return false, nil
+	}
+	delete(c.underway, chain)
+	c.tardy[s.user] = s.took > c.cfg.Patience
+	if s.took > slow {
+		c.barred[s.user] = c.cfg.Now().Add(barredFor)
+	}
+	link := s.link
+	switch {
+	case errors.Is(s.err, schedulers.ErrAmbiguous):
+		return true, s.err // the next round looks for the token
+	case segue.KindOf(s.err) == segue.Invalid:
+		return true, errors.Join(s.err, c.pause(ctx, chain, fmt.Sprintf("The scheduler refuses link %d: %v", link.Number, s.err)), c.lose(ctx, &link))
+	case s.err != nil:
+		return true, errors.Join(s.err, c.lose(ctx, &link))
+	}
+	was := link.State
+	link.State, link.Job, link.Submitted = segue.LinkQueued, s.got.Job, c.cfg.Now()
+	c.cfg.Log.Info("link is submitted", "chain", chain, "link", link.Number, "job", s.got.Job.String(), "reason", s.reason)
+	return true, c.on(chain).UpdateLink(ctx, was, link)
+}
+
+// abandon gives up the submissions of chains that are another one's to keep going by
+// now, who asks the scheduler what came of them.
+func (c *Chains) abandon() {
+	for chain, s := range c.underway {
+		if c.on(chain) == nil {
+			s.cancel()
+			delete(c.underway, chain)
+		}
+	}
+}
+
+// Close ends the submissions that are under way; whoever works next asks the scheduler
+// what came of them.
+func (c *Chains) Close() {
+	for _, s := range c.underway {
+		s.cancel()
+	}
+	for chain, s := range c.underway {
+		<-s.made
+		delete(c.underway, chain)
+	}
+}
+
+// submits reports whether a submission of a user is under way.
+func (c *Chains) submits(user string) bool {
+	for _, s := range c.underway {
+		if s.user == user {
+			return true
+		}
+	}
+	return false
+}
+
+// throttle refuses a submission beyond what an hour may see of a user, and where others
+// wait, beyond what may be under way, or soon after one that took long.
+func (c *Chains) throttle(user string, now segue.Time) error {
+	if until, barred := c.barred[user]; barred && now < until && c.cfg.Shares != nil {
+		return segue.Errorf(segue.Unavailable, "a submission of %s took so long that the next one is made at %s", user, until)
+	}
+	if len(c.underway) >= mostUnderway {
+		return segue.Errorf(segue.Unavailable, "%d submissions that take their time are under way", len(c.underway))
+	}
+	recent := slices.DeleteFunc(c.recent[user], func(at segue.Time) bool { return now.Sub(at) >= time.Hour })
+	c.recent[user] = recent
+	if len(recent) >= c.cfg.MaxSubmissions {
+		return segue.Errorf(segue.Unavailable, "%d links of %s were submitted within an hour, which is the most", len(recent), user)
+	}
+	c.recent[user] = append(recent, now)
+	return nil
+}
+
+// extra are the variables by which a link knows its chain. before are the links
+// before it.
+func (c *Chains) extra(chain segue.Chain, link segue.Link, before []segue.Link) []string {
+	vars := []string{sbatch.ChainVariable + "=" + chain.ID, fmt.Sprintf("%s=%d", sbatch.LinkVariable, link.Number)}
+	if file := c.readyFile(chain, link); file != "" {
+		vars = append(vars, sbatch.ReadyVariable+"="+file)
+	}
+	if last, ok := predecessor(before); ok {
+		vars = append(vars, sbatch.PredecessorVariable+"="+last.Job.String())
+	}
+	return vars
+}
