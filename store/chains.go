@@ -19,6 +19,12 @@ const chainColumns = `id, name, username, created, state, why, nodes, gpus_per_n
 // about to be. Conflict says that there is a chain of this ID.
 func (s *Store) CreateChain(ctx context.Context, c segue.Chain, first segue.Link) (err error) {
 	defer s.wrap(&err, "create chain %s", c.ID)
+	return s.createChain(ctx, c, first, func(tx) error { return nil })
+}
+
+// createChain records a chain with its first link, unless what is asked before, in the
+// same change, refuses it.
+func (s *Store) createChain(ctx context.Context, c segue.Chain, first segue.Link, may func(tx) error) error {
 	switch {
 	case !chainID.MatchString(c.ID):
 		return segue.Errorf(segue.Invalid, "its ID is %q, want lower-case letters and digits", c.ID)
@@ -34,6 +40,9 @@ func (s *Store) CreateChain(ctx context.Context, c segue.Chain, first segue.Link
 		return err
 	}
 	return s.change(ctx, func(t tx) error {
+		if err := may(t); err != nil {
+			return err
+		}
 		_, err := t.exec(`INSERT INTO chains (`+chainColumns+`) VALUES (`+placeholders(13)+`)`,
 			c.ID, text(c.Name), text(c.User), int64(c.Created), c.State.String(), text(c.Why),
 			c.Request.Nodes, c.Request.GPUsPerNode, span(c.Request.Limit),

@@ -35,6 +35,9 @@ type engine interface {
 	// change (or lock) its rows until the change is over.
 	forUpdate() string
 	forShare() string
+	// turn is a statement in a change, with a name: whoever says it of the same name
+	// waits until the change is over; "" where changes take turns anyway.
+	turn() string
 	// batch is how many jobs are imported in one transaction.
 	batch() int
 	// load calls do in one transaction, with a function that appends rows to a

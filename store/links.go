@@ -15,6 +15,11 @@ const (
 	linkWidth = 16
 )
 
+// linkColumnsOf returns linkColumns, of a table by another name.
+func linkColumnsOf(table string) string {
+	return table + "." + strings.ReplaceAll(linkColumns, ", ", ", "+table+".")
+}
+
 // NextLink records that the next link of a chain is about to be submitted,
 // together with the decision that led to it, and returns it: in state submitting,
 // the number after the last one's, or the next attempt at it where that was lost.
@@ -183,7 +188,7 @@ func (s *Store) Links(ctx context.Context, chain string) (links []segue.Link, er
 // finds the latest link of each, however many came before.
 var liveLinks = `SELECT ` + linkColumns + ` FROM links WHERE state IN ('submitting', 'queued', 'running')
 	UNION ALL
-	SELECT l.` + strings.ReplaceAll(linkColumns, ", ", ", l.") + ` FROM chains c CROSS JOIN links l
+	SELECT ` + linkColumnsOf("l") + ` FROM chains c CROSS JOIN links l
 		WHERE c.state IN ('active', 'paused') AND l.chain = c.id AND l.state IN ('ended', 'lost')
 		AND l.number = (SELECT max(number) FROM links n WHERE n.chain = c.id)
 		AND l.attempt = (SELECT max(attempt) FROM links a WHERE a.chain = c.id AND a.number = l.number)`

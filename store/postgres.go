@@ -48,8 +48,15 @@ func (postgresEngine) dialect() goose.Dialect { return goose.DialectPostgres }
 func (postgresEngine) forUpdate() string      { return " FOR UPDATE" }
 func (postgresEngine) forShare() string       { return " FOR SHARE" }
 func (postgresEngine) batch() int             { return 50_000 }
-func (postgresEngine) analyze() string        { return `ANALYZE jobs` }
-func (postgresEngine) size() string           { return `SELECT pg_database_size(current_database())` }
+
+// turn locks the hash of a name: of two names with one hash each waits for nothing but
+// a little longer. A statement after it sees what those before have committed.
+func (postgresEngine) turn() string {
+	return fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d, hashtext($1))`, applicationID)
+}
+
+func (postgresEngine) analyze() string { return `ANALYZE jobs` }
+func (postgresEngine) size() string    { return `SELECT pg_database_size(current_database())` }
 
 // compact is what autovacuum does by itself.
 func (postgresEngine) compact(context.Context, *Store) error { return nil }

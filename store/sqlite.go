@@ -141,6 +141,7 @@ func (sqliteEngine) name() string           { return "sqlite" }
 func (sqliteEngine) dialect() goose.Dialect { return goose.DialectSQLite3 }
 func (sqliteEngine) forUpdate() string      { return "" } // a change has the only write lock
 func (sqliteEngine) forShare() string       { return "" }
+func (sqliteEngine) turn() string           { return "" }
 func (sqliteEngine) batch() int             { return 25_000 }
 
 // analyze is nothing: the statistics came with the second migration.
