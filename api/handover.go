@@ -69,7 +69,7 @@ type HandOverLimit struct {
 type HandOverLink struct {
 	State     string `json:"state" enum:"submitting,queued" doc:"submitting where nobody has seen whether it made a job: then the scheduler is asked."`
 	Job       string `json:"job,omitempty" doc:"Its number, where it is queued."`
-	Planned   string `json:"planned" format:"date-time"`
+	Planned   string `json:"planned" format:"date-time" doc:"Where it is submitting, at most a day ago."`
 	Submitted string `json:"submitted,omitempty" format:"date-time"`
 }
 
@@ -166,6 +166,10 @@ func (a *API) takenOver(ctx context.Context, in *handOverInput, caller Caller) (
 // is asked for its job from then on.
 const oldest = 30 * 24 * time.Hour
 
+// oldestOpen is how long ago a first link may have been planned of which nobody has seen
+// whether it made a job: as long a past is gone through in every round until it is told.
+const oldestOpen = 24 * time.Hour
+
 // early is how far ahead of this machine's clock the caller's may be.
 const early = 10 * time.Minute
 
@@ -233,6 +237,8 @@ func (h HandOver) read(id, user string, now segue.Time) (segue.Chain, segue.Link
 		err = segue.Errorf(segue.Invalid, "submission.args: %q is no name of a script", chain.Submission.Args[at])
 	case (first.State == segue.LinkQueued) != (first.Job.Number != 0 && first.Submitted.Known()):
 		err = segue.Errorf(segue.Invalid, "link: a queued one has a job and when it was submitted, another one has neither")
+	case first.State == segue.LinkSubmitting && now.Sub(first.Planned) > oldestOpen:
+		err = segue.Errorf(segue.Invalid, "link.planned: %s, want at most a day ago where nobody has seen whether it made a job", first.Planned)
 	default:
 		err = chain.Terms.Validate()
 	}

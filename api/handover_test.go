@@ -157,6 +157,9 @@ func TestAChainThatMakesNoSenseIsNotTaken(t *testing.T) {
 		"a queued link without a job": func(h *HandOver) { h.Link.Job = "" },
 		"a link on its way with one":  func(h *HandOver) { h.Link.State = "submitting" },
 		"a link that runs":            func(h *HandOver) { h.Link.State = "running" },
+		"one on its way since long ago": func(h *HandOver) {
+			h.Link.State, h.Link.Job, h.Link.Submitted, h.Link.Planned = "submitting", "", "", t0.Add(-25*time.Hour).String()
+		},
 		"a job that is none":          func(h *HandOver) { h.Link.Job = "4711; rm" },
 		"no folder":                   func(h *HandOver) { h.Submission.Dir = nil },
 		"a folder from somewhere":     func(h *HandOver) { h.Submission.Dir = []byte("run") },
@@ -187,6 +190,16 @@ func TestAChainThatMakesNoSenseIsNotTaken(t *testing.T) {
 		if w := (call{secret: adaSubmits, what: "PUT /v1/chains/" + id, body: asBody(t, nil)}).answers(t, newHouse().serve(t, Limits{})); w.Code/100 != 4 {
 			t.Errorf("ID %q: status %d: %s", id, w.Code, w.Body)
 		}
+	}
+}
+
+func TestALinkMayBeOnItsWaySinceYesterday(t *testing.T) {
+	t.Parallel()
+	body := asBody(t, func(h *HandOver) {
+		h.Link.State, h.Link.Job, h.Link.Submitted, h.Link.Planned = "submitting", "", "", t0.Add(-23*time.Hour).String()
+	})
+	if w := (call{secret: adaSubmits, what: newChain, body: body}).answers(t, newHouse().serve(t, Limits{})); w.Code != 201 {
+		t.Errorf("status %d, want 201: %s", w.Code, w.Body)
 	}
 }
 

@@ -1,10 +1,17 @@
 package server
 
 import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/pgtest"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/store"
 )
 
 // handedOver is a chain of a user with its first link.
@@ -15,6 +22,19 @@ func handedOver(id, user string, job int64) (segue.Chain, segue.Link) {
 		Chain: id, Number: 1, Attempt: 1, State: segue.LinkQueued, Job: segue.JobID{Number: job}, Planned: now, Submitted: now,
 		Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
 	}
+}
+
+func newTestIntake(t *testing.T, s *store.Store, cfg Config) intake {
+	t.Helper()
+	cfg.Now, cfg.Log = realNow, slog.New(slog.DiscardHandler)
+	if cfg.Driver == nil {
+		return newIntake(s, nil, cfg)
+	}
+	cluster, err := schedulers.New(cfg.Driver, patienceOf(cfg.withDefaults()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newIntake(s, cluster, cfg)
 }
 
 func TestAServerTakesChainsOfThoseForWhomItSubmits(t *testing.T) {
@@ -36,7 +56,7 @@ func TestAServerTakesChainsOfThoseForWhomItSubmits(t *testing.T) {
 			t.Parallel()
 			s := openStore(t)
 			chain, first := handedOver("abc123", tt.user, 7)
-			err := intake{chains{s}, tt.cfg, newAccounts(realNow)}.Create(t.Context(), chain, first)
+			err := newTestIntake(t, s, tt.cfg).Create(t.Context(), chain, first)
 			if tt.want == "" && err != nil || tt.want != "" && (segue.KindOf(err) != segue.Invalid || !strings.Contains(err.Error(), tt.want)) {
 				t.Fatalf("error is %v, want %q", err, tt.want)
 			}
@@ -49,7 +69,7 @@ func TestAServerTakesChainsOfThoseForWhomItSubmits(t *testing.T) {
 
 func TestAJobIsALinkOfOneChainOfItsUser(t *testing.T) {
 	t.Parallel()
-	in := intake{chains{openStore(t)}, Config{Driver: fileCluster{t.TempDir(), realNow}, Root: true, User: "root"}, newAccounts(realNow)}
+	in := newTestIntake(t, openStore(t), Config{Driver: fileCluster{t.TempDir(), realNow}, Root: true, User: "root"})
 	for _, c := range []struct {
 		id, user string
 		want     segue.Kind
@@ -69,12 +89,12 @@ func TestAJobIsALinkOfOneChainOfItsUser(t *testing.T) {
 
 func TestAUserHasTheSchedulerAskedAboutFewLinks(t *testing.T) {
 	t.Parallel()
-	in := intake{chains{openStore(t)}, Config{Driver: fileCluster{t.TempDir(), realNow}, User: "ada"}, newAccounts(realNow)}
-	for i := range mostOpen + 1 {
+	in := newTestIntake(t, openStore(t), Config{Driver: fileCluster{t.TempDir(), realNow}, User: "ada"})
+	for i := range mostOf.Open + 1 {
 		chain, first := handedOver("open"+string(rune('a'+i)), "ada", 0)
 		first.State, first.Submitted = segue.LinkSubmitting, segue.NoTime
 		want := segue.Other
-		if i == mostOpen {
+		if i == mostOf.Open {
 			want = segue.Unavailable
 		}
 		if err := in.Create(t.Context(), chain, first); segue.KindOf(err) != want || (err == nil) != (want == segue.Other) {
@@ -86,8 +106,8 @@ func TestAUserHasTheSchedulerAskedAboutFewLinks(t *testing.T) {
 func TestAUserFillsNoStoreWithChains(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	in := intake{chains{s}, Config{Driver: fileCluster{t.TempDir(), realNow}, User: "ada"}, newAccounts(realNow)}
-	for i := range mostChains {
+	in := newTestIntake(t, s, Config{Driver: fileCluster{t.TempDir(), realNow}, User: "ada"})
+	for i := range mostOf.Chains {
 		chain, first := handedOver("c"+strings.Repeat("x", i/26)+string(rune('a'+i%26)), "ada", int64(i+1))
 		if err := s.CreateChain(t.Context(), chain, first); err != nil {
 			t.Fatal(err)
@@ -96,5 +116,52 @@ func TestAUserFillsNoStoreWithChains(t *testing.T) {
 	chain, first := handedOver("onemore", "ada", 5000)
 	if err := in.Create(t.Context(), chain, first); segue.KindOf(err) != segue.Invalid {
 		t.Errorf("one more: %v, want an error of kind invalid", err)
+	}
+}
+
+// Two servers on one store are each told of a chain, and both chains name one job.
+func TestOfTwoServersAtOnceOneTakesAJob(t *testing.T) {
+	t.Parallel()
+	where := map[string]string{"SQLite": filepath.Join(t.TempDir(), "segue.db")}
+	if pgtest.Have(t) {
+		if err := postgres.Start(); err != nil {
+			t.Fatal(err)
+		}
+		where["PostgreSQL"] = postgres.URL(postgres.Clone(t, ""))
+	}
+	for name, where := range where {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const servers = 8
+			errs := make([]error, servers)
+			var all sync.WaitGroup
+			begin := make(chan struct{})
+			for i := range servers {
+				s, err := store.Open(t.Context(), where, store.Config{Log: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = s.Close() })
+				in := newTestIntake(t, s, Config{Driver: fileCluster{t.TempDir(), realNow}, User: "ada"})
+				chain, first := handedOver(fmt.Sprintf("chain%d", i), "ada", 7)
+				all.Go(func() {
+					<-begin
+					errs[i] = in.Create(t.Context(), chain, first)
+				})
+			}
+			close(begin)
+			all.Wait()
+			taken := 0
+			for _, err := range errs {
+				if err == nil {
+					taken++
+				} else if segue.KindOf(err) != segue.Conflict {
+					t.Error(err)
+				}
+			}
+			if taken != 1 {
+				t.Errorf("%d chains have the job, want 1", taken)
+			}
+		})
 	}
 }
