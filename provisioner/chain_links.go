@@ -82,7 +82,7 @@ func (c *Chains) settle(ctx context.Context, over segue.Chain, links []segue.Lin
 			continue
 		}
 		c.cfg.Log.Info("job is cancelled: its chain is over", "chain", was.Chain, "link", was.Number, "job", was.Job.String(), "state", over.State.String())
-		if err := c.cluster.Cancel(ctx, was.Job); err != nil {
+		if err := c.cluster.Cancel(ctx, was.Job, over.User); err != nil {
 			return err
 		}
 	}
@@ -191,22 +191,16 @@ func (c *Chains) hear(ctx context.Context, chain segue.Chain, links []segue.Link
 	return nil
 }
 
-// recover finds out what became of a submission that nobody saw the end of. That
-// there is no job says nothing as long as what a process that has died left behind
-// may still submit it. It asks once a round: a chain whose link is being submitted
-// holds up no other.
+// recover finds out what became of a submission that nobody saw the end of. It looks
+// once a round: a chain whose link is being submitted holds up no other.
 func (c *Chains) recover(ctx context.Context, owner string, l *segue.Link) error {
-	caps, err := c.cluster.Capabilities(ctx)
-	if err != nil {
-		return err
-	}
 	job, found, sure, err := c.cluster.Recover(ctx, l.Token(), owner, l.Planned)
 	switch {
 	case errors.Is(err, schedulers.ErrForgotten):
 		return c.giveUp(ctx, l)
 	case err != nil:
 		return err
-	case !found && (!sure || c.cfg.Now().Sub(l.Planned) < caps.Lingers):
+	case !sure:
 		return nil
 	}
 	c.cfg.Log.Info("submission is recovered", "token", l.Token(), "found", found, "job", job.String())

@@ -92,9 +92,9 @@ type Chains struct {
 	// barred is until when nothing is submitted for a user, after a slow submission.
 	barred map[string]segue.Time
 	// underway are the submissions that no round waits for any more, by chain, and
-	// tardy the users whose last one was such a one.
+	// tardy until when none waits for those of a user who had such a one.
 	underway map[string]*submission
-	tardy    map[string]bool
+	tardy    map[string]segue.Time
 	// next is when to decide again about a chain, unless something happens to it
 	// before.
 	next map[string]segue.Time
@@ -115,7 +115,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 	return &Chains{
 		cfg: cfg, store: s, cluster: cluster,
 		recent: map[string][]segue.Time{}, barred: map[string]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{},
-		underway: map[string]*submission{}, tardy: map[string]bool{},
+		underway: map[string]*submission{}, tardy: map[string]segue.Time{},
 	}, nil
 }
 
@@ -248,7 +248,7 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	}
 	if job, ok := v.obsolete(); ok {
 		c.cfg.Log.Info("predecessor is stopped: its successor is ready", "chain", chain.ID, "job", job.String())
-		if err := c.cluster.Cancel(ctx, job); err != nil {
+		if err := c.cluster.Cancel(ctx, job, chain.User); err != nil {
 			return err
 		}
 	}

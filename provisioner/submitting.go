@@ -25,12 +25,13 @@ type submission struct {
 	err  error
 }
 
-// How long a submission may take before its user's others wait, and for how long; and
-// how many may go on while nobody waits for them. What a user's environment or folder
-// has sbatch do is nobody else's trouble.
+// After a submission that took longer than its round waited, its user waits for the next
+// one so many times as long, and no round waits for that for so long. And so many may go
+// on while nobody waits for them. What a user's environment or folder has sbatch do is
+// nobody else's trouble.
 const (
-	slow         = 2*time.Minute + 30*time.Second
-	barredFor    = 15 * time.Minute
+	barredTimes  = 5
+	tardyFor     = time.Hour
 	mostUnderway = 16
 )
 
@@ -38,8 +39,8 @@ const (
 // users' chains none waits for a submission that takes its time: what came of it is
 // recorded in a later round.
 func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) error {
-	if c.submits(v.chain.User) {
-		c.next[v.chain.ID] = v.now // as soon as that is over
+	if until, waits := c.waits(v.chain.User, v.now); waits {
+		c.next[v.chain.ID] = until
 		return nil
 	}
 	if err := c.throttle(v.chain.User, v.now); err != nil {
@@ -86,7 +87,7 @@ func (c *Chains) await(ctx context.Context, s *submission) {
 		<-s.made
 		return
 	}
-	if c.tardy[s.user] {
+	if until, tardy := c.tardy[s.user]; tardy && c.cfg.Now() < until {
 		return
 	}
 	patience := time.NewTimer(c.cfg.Patience)
@@ -95,7 +96,7 @@ func (c *Chains) await(ctx context.Context, s *submission) {
 	case <-s.made:
 	case <-ctx.Done():
 	case <-patience.C:
-		c.tardy[s.user] = true
+		c.tardy[s.user] = c.cfg.Now().Add(tardyFor)
 		c.cfg.Log.Warn("submission takes its time: the other chains go on", "chain", s.link.Chain, "link", s.link.Number, "user", s.user)
 	}
 }
@@ -113,9 +114,9 @@ func (c *Chains) conclude(ctx context.Context, chain string) (made bool, err err
 		return false, nil
 	}
 	delete(c.underway, chain)
-	c.tardy[s.user] = s.took > c.cfg.Patience
-	if s.took > slow {
-		c.barred[s.user] = c.cfg.Now().Add(barredFor)
+	if c.cfg.Shares != nil && s.took > c.cfg.Patience {
+		c.barred[s.user] = c.cfg.Now().Add(barredTimes * s.took)
+		c.cfg.Log.Warn("submission took its time: its user's next one waits", "chain", chain, "user", s.user, "took", s.took, "until", c.barred[s.user].String())
 	}
 	link := s.link
 	switch {
@@ -155,22 +156,21 @@ func (c *Chains) Close() {
 	}
 }
 
-// submits reports whether a submission of a user is under way.
-func (c *Chains) submits(user string) bool {
+// waits reports whether the next submission of a user waits: beside one that is under
+// way, or after one that took long; and until when at least.
+func (c *Chains) waits(user string, now segue.Time) (until segue.Time, waits bool) {
 	for _, s := range c.underway {
 		if s.user == user {
-			return true
+			return now, true
 		}
 	}
-	return false
+	until, barred := c.barred[user]
+	return until, barred && now < until
 }
 
-// throttle refuses a submission beyond what an hour may see of a user, and where others
-// wait, beyond what may be under way, or soon after one that took long.
+// throttle refuses a submission beyond what may be under way, and what an hour may see of
+// a user.
 func (c *Chains) throttle(user string, now segue.Time) error {
-	if until, barred := c.barred[user]; barred && now < until && c.cfg.Shares != nil {
-		return segue.Errorf(segue.Unavailable, "a submission of %s took so long that the next one is made at %s", user, until)
-	}
 	if len(c.underway) >= mostUnderway {
 		return segue.Errorf(segue.Unavailable, "%d submissions that take their time are under way", len(c.underway))
 	}

@@ -32,6 +32,7 @@ type Config struct {
 	Timeout time.Duration
 	// Owners tells jobs apart by their users before their tokens, which everybody sees:
 	// for who can do something to everybody's jobs, and knows users as the scheduler does.
+	// Of a job of which the scheduler does not say whose it is then nothing is known.
 	Owners bool
 	// Fresh is how long one State serves everybody who asks; default 10 seconds.
 	Fresh time.Duration
@@ -179,14 +180,12 @@ func (c *Cluster) Submit(ctx context.Context, s Submission) (Submitted, error) {
 // ErrAmbiguous.
 func (c *Cluster) Resolve(ctx context.Context, token, owner string, since segue.Time) (job segue.JobID, found bool, err error) {
 	for absent := 0; ; {
-		jobs, err := c.find(ctx, token, owner, since)
+		c.forgetLook()
+		jobs, _, err := c.find(ctx, token, owner, since)
 		switch {
 		case err != nil:
 			return segue.JobID{}, false, fmt.Errorf("look for %s: %w: %w", token, ErrAmbiguous, err)
-		case len(jobs) > 1:
-			c.cfg.Log.Error("several jobs carry one token", "token", token, "jobs", jobs)
-			return jobs[0], true, nil
-		case len(jobs) == 1:
+		case len(jobs) > 0:
 			return jobs[0], true, nil
 		}
 		if absent++; absent >= c.cfg.Confirmations {
@@ -198,36 +197,64 @@ func (c *Cluster) Resolve(ctx context.Context, token, owner string, since segue.
 	}
 }
 
-// Recover is Resolve for those who come again, and keeps nobody waiting: it asks once.
-// No job was made once it says so (found is false, sure true), after
-// Config.Confirmations answers in a row, at least Config.Pause apart, that lacked it.
+// Recover is Resolve for those who come again, and keeps nobody waiting: it looks once,
+// and one look serves all who ask. No job was made once it says so (found is false, sure
+// true): after Config.Confirmations looks in a row, at least Config.Pause apart, that
+// lacked it, the last one when nothing could make it any more.
 func (c *Cluster) Recover(ctx context.Context, token, owner string, since segue.Time) (job segue.JobID, found, sure bool, err error) {
-	jobs, err := c.find(ctx, token, owner, since)
+	caps, err := c.Capabilities(ctx)
 	if err != nil {
 		return segue.JobID{}, false, false, fmt.Errorf("look for %s: %w: %w", token, ErrAmbiguous, err)
 	}
-	now := c.cfg.Now()
+	jobs, at, err := c.find(ctx, token, owner, since)
+	if err != nil {
+		return segue.JobID{}, false, false, fmt.Errorf("look for %s: %w: %w", token, ErrAmbiguous, err)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(jobs) > 0 {
 		delete(c.unfound, token)
-		if len(jobs) > 1 {
-			c.cfg.Log.Error("several jobs carry one token", "token", token, "jobs", jobs)
-		}
 		return jobs[0], true, true, nil
 	}
 	if len(c.unfound) >= mostUnfound {
 		clear(c.unfound) // of those whom nobody asks about any more, most of all
 	}
-	return segue.JobID{}, false, again(c.unfound, token, now, c.cfg.Pause) >= c.cfg.Confirmations, nil
+	confirmed := again(c.unfound, token, at, c.cfg.Pause) >= c.cfg.Confirmations
+	return segue.JobID{}, false, confirmed && at.Sub(since) >= caps.Lingers, nil
 }
 
 // mostUnfound bounds how many tokens are remembered.
 const mostUnfound = 10_000
 
 // find returns the jobs that carry the token, with Config.Owners but for those of others
-// than the owner.
-func (c *Cluster) find(ctx context.Context, token, owner string, since segue.Time) ([]segue.JobID, error) {
+// than the owner, and when the scheduler was looked at.
+func (c *Cluster) find(ctx context.Context, token, owner string, since segue.Time) (jobs []segue.JobID, at segue.Time, err error) {
+	if books, ok := c.driver.(Bookkeeper); ok && c.cfg.Owners { // of whom many ask
+		look, err := c.lookFor(ctx, books, since)
+		if err != nil {
+			return nil, 0, err
+		}
+		at = look.at
+		if jobs, err = look.own(token, owner); err == nil && len(jobs) == 0 {
+			jobs, err = look.ledger.Find(token, owner, since)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	} else {
+		at = c.cfg.Now() // no later than the look
+		if jobs, err = c.findAlone(ctx, token, owner, since); err != nil {
+			return nil, 0, err
+		}
+	}
+	if len(jobs) > 1 {
+		c.cfg.Log.Error("several jobs carry one token", "token", token, "jobs", jobs)
+	}
+	return jobs, at, nil
+}
+
+// findAlone asks the driver for the token.
+func (c *Cluster) findAlone(ctx context.Context, token, owner string, since segue.Time) ([]segue.JobID, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	jobs, err := c.driver.FindByToken(ctx, token, since)
@@ -246,15 +273,10 @@ func (c *Cluster) find(ctx context.Context, token, owner string, since segue.Tim
 		}
 	}
 	return slices.DeleteFunc(jobs, func(id segue.JobID) bool {
-		user := accountedUser(accounted[id].User)
 		if j := shown[id]; j != nil {
-			user = j.User
+			return Foreign(j.User, owner)
 		}
-		if Foreign(user, owner) {
-			c.cfg.Log.Warn("job of another user carries a token", "token", token, "job", id.String(), "user", user, "owner", owner)
-			return true
-		}
-		return false
+		return Foreign(accountedUser(accounted[id].User), owner)
 	}), nil
 }
 
@@ -294,7 +316,9 @@ func (c *Cluster) Status(ctx context.Context, jobs []segue.JobID) (map[segue.Job
 	shown := state.byID()
 	for _, id := range jobs {
 		if j, ok := shown[id]; ok {
-			out[id] = j.status(state.At)
+			if s := j.status(state.At); !c.cfg.Owners || j.User != "" {
+				out[id] = s
+			}
 		} else {
 			lacking = append(lacking, id)
 		}
@@ -371,9 +395,17 @@ func unknown() Status {
 	return Status{Submit: segue.NoTime, Start: segue.NoTime, End: segue.NoTime}
 }
 
-// Cancel cancels a job; one that has ended or is not known is no error.
-func (c *Cluster) Cancel(ctx context.Context, job segue.JobID) error {
-	return c.act(ctx, "cancel", job, c.driver.Cancel)
+// Cancel cancels a job, as its owner where the driver can: the scheduler then lets no
+// mistake of ours touch another user's. One that has ended or is not known is no error.
+func (c *Cluster) Cancel(ctx context.Context, job segue.JobID, owner string) error {
+	driver := c.driver
+	if d, ok := driver.(Impersonator); ok {
+		var err error
+		if driver, err = d.As(owner); err != nil {
+			return fmt.Errorf("cancel job %s as %s: %w", job, owner, err)
+		}
+	}
+	return c.act(ctx, "cancel", job, driver.Cancel)
 }
 
 // Hold keeps a pending job from starting.

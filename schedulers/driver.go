@@ -45,6 +45,13 @@ type Driver interface {
 	Signal(ctx context.Context, job segue.JobID, signal syscall.Signal) error
 }
 
+// Impersonator is a driver that can act as a user of the cluster.
+type Impersonator interface {
+	// As returns a driver whose Cancel is the user's own act: the scheduler refuses what
+	// the user may not do. For anything else it is the same.
+	As(user string) (Driver, error)
+}
+
 // Historian is a driver whose scheduler remembers the jobs of all users.
 type Historian interface {
 	// History writes what the accounting knows of the jobs that waited or ran

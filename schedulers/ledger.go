@@ -22,6 +22,9 @@ type Ledger struct {
 	// From is the instant from which on it is complete: a job that was submitted then
 	// or later, that State did not show, and that is not on record, never ran.
 	From segue.Time
+	// Shown is the instant from which on State shows every job, ended ones too: all that
+	// there is where a record does not say which token its job carried.
+	Shown segue.Time
 	// Missing is how many records will yet come, because the scheduler has not passed
 	// them on, or cannot be read. From then tells what can be relied on all the same.
 	Missing int
@@ -57,6 +60,33 @@ type Record struct {
 	Tokens []string
 	// Mute is true where the source keeps nothing in which a token could be.
 	Mute bool
+}
+
+// Find returns the jobs on record that carry the token, but for those of others than the
+// owner, who may be empty for anybody. It fails where one that was submitted from the
+// instant since on, and that State did not show, may be none of them: the error wraps
+// ErrForgotten where that stays so.
+func (l *Ledger) Find(token, owner string, since segue.Time) ([]segue.JobID, error) {
+	if l.byToken == nil {
+		l.index()
+	}
+	var found []segue.JobID
+	for _, i := range l.byToken[token] {
+		if r := &l.Records[i]; !slices.Contains(found, r.ID) && !Foreign(accountedUser(r.User), owner) {
+			found = append(found, r.ID)
+		}
+	}
+	from := l.From
+	if slices.ContainsFunc(l.Records, func(r Record) bool { return r.Mute && !Foreign(accountedUser(r.User), owner) }) { // which may be it
+		from = max(from, l.Shown)
+	}
+	switch {
+	case len(found) > 0, since >= from:
+		return found, nil
+	case l.Missing > 0:
+		return nil, segue.Errorf(segue.Unavailable, "the accounting lacks %d records: whether %s is one cannot be told", l.Missing, token)
+	}
+	return nil, segue.Errorf(segue.Unavailable, "the scheduler forgets jobs some time after their end, and no accounting shows their tokens: %s: %w", token, ErrForgotten)
 }
 
 // fate returns what the ledger says of a job of the owner's that State did not show,

@@ -48,10 +48,12 @@ func (c *Cluster) Trace(ctx context.Context, id segue.JobID, token, owner string
 	if err != nil {
 		return Traced{}, fmt.Errorf("trace %s: %w", token, err)
 	}
-	for _, j := range look.shown[token] {
-		if !Foreign(j.User, owner) {
-			return Traced{Fate: FateThere, Job: j.ID, Status: unknown()}, nil
-		}
+	shown, err := look.own(token, owner)
+	if err != nil {
+		return Traced{}, fmt.Errorf("trace %s: %w", token, err)
+	}
+	if len(shown) > 0 {
+		return Traced{Fate: FateThere, Job: shown[0], Status: unknown()}, nil
 	}
 	return look.ledger.fate(id, token, owner, since), nil
 }
@@ -59,11 +61,26 @@ func (c *Cluster) Trace(ctx context.Context, id segue.JobID, token, owner string
 // look is what the scheduler shows and has on record, at one instant. It serves all
 // whose jobs are traced then: a thousand ask no more often than one.
 type look struct {
-	at     segue.Time        // when it was had
+	at     segue.Time        // no later than when what is shown was so
+	had    segue.Time        // when it was had
 	since  segue.Time        // from when on the ledger was asked for
 	shown  map[string][]*Job // by token
 	ledger Ledger
 	err    error
+}
+
+// own returns the jobs that are shown with the token, but for those of others than the
+// owner, who may be empty for anybody. While it is not shown whose one is, nobody knows.
+func (l *look) own(token, owner string) (jobs []segue.JobID, err error) {
+	for _, j := range l.shown[token] {
+		if owner != "" && j.User == "" {
+			return nil, segue.Errorf(segue.Unavailable, "whose job %s is, which carries %s, is not shown", j.ID, token)
+		}
+		if !Foreign(j.User, owner) {
+			jobs = append(jobs, j.ID)
+		}
+	}
+	return jobs, nil
 }
 
 // lookFor returns a look, at most Config.Fresh old, whose ledger reaches back to the
@@ -75,7 +92,7 @@ func (c *Cluster) lookFor(ctx context.Context, books Bookkeeper, since segue.Tim
 	defer c.tracing.Unlock()
 	now := c.cfg.Now()
 	from := since
-	if l := c.look; l != nil && now.Sub(l.at).Abs() < c.cfg.Fresh {
+	if l := c.look; l != nil && now.Sub(l.had).Abs() < c.cfg.Fresh {
 		if l.err != nil || l.since <= since {
 			return l, l.err
 		}
@@ -97,14 +114,22 @@ func (c *Cluster) lookFor(ctx context.Context, books Bookkeeper, since segue.Tim
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // who asks has gone: that is nobody else's failure
 	}
-	l.at, l.err = c.cfg.Now(), err
+	l.at, l.had, l.err = state.At, c.cfg.Now(), err
 	c.look = l
 	return l, err
 }
 
+// forgetLook has the next one who asks look anew.
+func (c *Cluster) forgetLook() {
+	c.forget()
+	c.tracing.Lock()
+	defer c.tracing.Unlock()
+	c.look = nil
+}
+
 // traceAlone asks a driver that is no Bookkeeper.
 func (c *Cluster) traceAlone(ctx context.Context, id segue.JobID, token, owner string, since segue.Time) (Traced, error) {
-	jobs, unseen := c.find(ctx, token, owner, since)
+	jobs, _, unseen := c.find(ctx, token, owner, since)
 	if unseen == nil && len(jobs) == 0 {
 		return Traced{Fate: FateLost, Status: unknown()}, nil
 	}

@@ -25,24 +25,29 @@ var fakePrograms = map[string]string{
 echo "SLURM_VERSION = 22.05.8"
 echo "AccountingStorageType = accounting_storage/none"
 echo "MinJobAge = 86400 sec"`,
-	"sinfo": `printf 'n1\037batch*\037idle\037gpu:4\036\n'`,
+	"sinfo": endOfRecord + `
+printf 'n1\037batch*\037idle\037gpu:4%s\n' "$end"`,
 	"sbatch": `for word; do case $word in --comment=*) comment=${word#--comment=} ;; --parsable) parsable=1 ;; esac; done
 n=1
 until mkdir "JOBS/$n" 2>/dev/null; do n=$((n + 1)); done
 echo "$(date +%s) ${comment:-none} $(id -un)" > "JOBS/$n/new"
 mv "JOBS/$n/new" "JOBS/$n/job"
 if [ "$parsable" ]; then echo "$n"; else echo "Submitted batch job $n"; fi`,
-	"squeue": `now=$(date +%s)
+	"squeue": endOfRecord + `
+now=$(date +%s)
 for job in JOBS/*/job; do
   [ -e "$job" ] || continue
   read -r start token user < "$job"
   number=${job%/job}
   state=RUNNING
   [ "$now" -lt $((start + LIFE)) ] || state=TIMEOUT
-  printf '%s\037%s\037%s\037\037batch\037normal\0371\0370:01:00\037%s\037%s\037%s\037%s\0371\037None\037gres/gpu=1\037n1\0370\0370\0370:0\037\037\037\037\0371\037train\037%s\036\n' \
-    "${number##*/}" $state "$user" "$start" "$start" "$start" $((start + LIFE)) "$token"
+  printf '%s\037%s\0371001\037%s\037\037batch\037normal\0371\0370:01:00\037%s\037%s\037%s\037%s\0371\037None\037gres/gpu=1\037n1\0370\0370\0370:0\037\037\037\037\0371\037train\037%s%s\n' \
+    "${number##*/}" $state "$user" "$start" "$start" "$start" $((start + LIFE)) "$token" "$end"
 done`,
 }
+
+// endOfRecord sets end to what --Format has after its last field.
+const endOfRecord = `for word; do case $word in --Format=*) end=${word##*:0} ;; esac; done`
 
 // newFakeSlurm makes one whose jobs run for life, in whole seconds.
 func newFakeSlurm(t testing.TB, life time.Duration) fakeSlurm {
@@ -70,7 +75,8 @@ func (f fakeSlurm) accounting(t testing.TB) (file string) {
 	config, err := os.ReadFile(filepath.Join(f.bin(), "scontrol"))
 	config = []byte(strings.Replace(string(config), "accounting_storage/none", "accounting_storage/slurmdbd", 1))
 	err = errors.Join(err, os.WriteFile(filepath.Join(f.bin(), "scontrol"), config, 0o755))
-	sacct := "#!/bin/sh\ncase $* in --helpformat) echo JobID User Submit Start End Timelimit NNodes State ;; *) cat " + file + " ;; esac\n"
+	sacct := "#!/bin/sh\ncase $* in --helpformat) echo JobID User Submit Start End Timelimit NNodes State ;; *)\n" +
+		"for word; do case $word in --delimiter=*) between=${word#--delimiter=} ;; esac; done\nsed \"s/|/$between/g\" " + file + " ;; esac\n"
 	if err = errors.Join(err, os.WriteFile(filepath.Join(f.bin(), "sacct"), []byte(sacct), 0o755)); err != nil {
 		t.Fatal(err)
 	}

@@ -204,35 +204,18 @@ func under(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// propagated are the limits that sbatch hands on to its job.
-var propagated = []struct {
-	name     string
-	resource int
-}{
-	{"CPU", unix.RLIMIT_CPU},
-	{"FSIZE", unix.RLIMIT_FSIZE},
-	{"DATA", unix.RLIMIT_DATA},
-	{"STACK", unix.RLIMIT_STACK},
-	{"CORE", unix.RLIMIT_CORE},
-	{"RSS", unix.RLIMIT_RSS},
-	{"NPROC", unix.RLIMIT_NPROC},
-	{"NOFILE", unix.RLIMIT_NOFILE},
-	{"MEMLOCK", unix.RLIMIT_MEMLOCK},
-	{"AS", unix.RLIMIT_AS},
-}
-
-// limits returns the limits of this process, in the order of propagated.
+// limits returns the limits of this process, in the order of sbatch.Resources.
 func limits() []segue.ResourceLimit {
-	all := make([]segue.ResourceLimit, 0, len(propagated))
-	for _, p := range propagated {
+	all := make([]segue.ResourceLimit, 0, len(sbatch.Resources))
+	for _, p := range sbatch.Resources {
 		var r unix.Rlimit
-		if unix.Getrlimit(p.resource, &r) != nil {
+		if unix.Getrlimit(p.Number, &r) != nil {
 			continue
 		}
-		if p.name == "NOFILE" {
+		if p.Name == "NOFILE" {
 			r.Cur = startedWith(r.Cur)
 		}
-		all = append(all, segue.ResourceLimit{Name: p.name, Soft: r.Cur, Hard: r.Max})
+		all = append(all, segue.ResourceLimit{Name: p.Name, Soft: r.Cur, Hard: r.Max})
 	}
 	return all
 }

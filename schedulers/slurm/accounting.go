@@ -2,7 +2,6 @@ package slurm
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,35 +58,56 @@ func (d *Driver) sacct(ctx context.Context, caps schedulers.Capabilities, condit
 	}
 	// With the earlier records of a number: of a job that was requeued the last one
 	// counts, while without --duplicates the first may be shown for good.
-	out, err := d.run(ctx, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--format="+fields, condition)
+	rows, err := d.sacctRows(ctx, strings.Count(fields, ",")+1, "--allocations", "--noheader", "--duplicates", "--format="+fields, condition)
 	if err != nil {
 		return nil, 0, err
 	}
-	for line := range strings.Lines(string(out)) {
-		f := strings.SplitN(strings.TrimRight(line, "\n"), "|", strings.Count(fields, ",")+1)
+	for _, f := range rows {
+		text := strings.Join(f[8:], " ")
 		id, s, err := accounted(f)
 		if err != nil {
-			if len(segue.FindTokens(line)) > 0 {
+			if len(segue.FindTokens(text)) > 0 {
 				unread++
 			}
 			continue
 		}
-		r := schedulers.Record{ID: id, Status: s, Mute: true}
-		if len(f) > 8 {
-			text := strings.Join(f[8:], "|")
-			r.Tokens, r.Mute = segue.FindTokens(text), strings.Trim(text, " |") == ""
-		}
+		r := schedulers.Record{ID: id, Status: s}
+		r.Tokens, r.Mute = segue.FindTokens(text), strings.TrimSpace(text) == ""
 		records = append(records, r)
 	}
 	return records, unread, nil
 }
 
-// accounted reads a record of sacct: what follows the limit may be missing.
+// sacctRows returns the rows of an answer of sacct, of so many columns, whatever the
+// last ones hold: users may put a | or a new line into names and comments. What
+// separates is a word that nobody knows before the question. Text before the first row
+// (a site's banner) is dropped; an answer that ends within a row is an error.
+func (d *Driver) sacctRows(ctx context.Context, columns int, args ...string) ([][]string, error) {
+	between := "|" + secret() + "|"
+	out, err := d.run(ctx, slices.Concat([]string{"sacct", "--parsable2", "--delimiter=" + between}, args)...)
+	if err != nil {
+		return nil, err
+	}
+	cells := strings.Split(strings.TrimRight(string(out), "\n"), between)
+	if columns < 2 || (len(cells)-1)%(columns-1) != 0 {
+		return nil, segue.Errorf(segue.Unavailable, "sacct: the answer is not whole: it ends with %s", spelling.Excerpt([]byte(cells[len(cells)-1])))
+	}
+	var rows [][]string
+	for len(cells) > 1 {
+		row := slices.Clone(cells[:columns])
+		row[0] = row[0][strings.LastIndexByte(row[0], '\n')+1:] // what is before it is the last cell of the row before
+		cells = cells[columns-1:]
+		if i := strings.LastIndexByte(row[columns-1], '\n'); i >= 0 && len(cells) > 1 {
+			row[columns-1] = row[columns-1][:i]
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// accounted reads a row of sacct.
 func accounted(f []string) (segue.JobID, schedulers.Status, error) {
 	var s schedulers.Status
-	if len(f) < 7 {
-		return segue.JobID{}, s, fmt.Errorf("%d fields, want at least 7", len(f))
-	}
 	id, err := segue.ParseJobID(f[0])
 	if err != nil {
 		return id, s, err
@@ -111,10 +131,8 @@ func accounted(f []string) (segue.JobID, schedulers.Status, error) {
 		s.End = s.Start.Add(most)
 	}
 	s.Life = schedulers.LifeOf(s.State)
-	if len(f) > 7 {
-		s.User = f[7]
-		s.Token, _, _, _, _ = segue.FindToken(strings.Join(f[8:], "|"))
-	}
+	s.User = f[7]
+	s.Token, _, _, _, _ = segue.FindToken(strings.Join(f[8:], " "))
 	return id, s, nil
 }
 
@@ -134,27 +152,7 @@ func (d *Driver) FindByToken(ctx context.Context, token string, since segue.Time
 	if err != nil {
 		return nil, err
 	}
-	var found []segue.JobID
-	from := ledger.From
-	for _, r := range ledger.Records {
-		if r.Mute { // it may be the one: only what slurmctld remembers can be relied on
-			age, err := d.remembers()
-			if err != nil {
-				return nil, err
-			}
-			from = max(from, d.cfg.Now().Add(-age))
-		}
-		if slices.Contains(r.Tokens, token) && !slices.Contains(found, r.ID) {
-			found = append(found, r.ID)
-		}
-	}
-	switch {
-	case len(found) > 0, since >= from:
-		return found, nil
-	case ledger.Missing > 0:
-		return nil, segue.Errorf(segue.Unavailable, "the accounting lacks %d records: whether %s is one cannot be told", ledger.Missing, token)
-	}
-	return nil, segue.Errorf(segue.Unavailable, "Slurm forgets jobs some time after their end, and no accounting shows their tokens: %s: %w", token, schedulers.ErrForgotten)
+	return ledger.Find(token, "", since)
 }
 
 // remembers returns how long Slurm shows a job after its end (MinJobAge), as it

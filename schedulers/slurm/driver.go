@@ -119,6 +119,26 @@ func parseConfig(out []byte) map[string]string {
 	return config
 }
 
+// As returns a driver whose commands run as a user, where Config.As says how. It
+// implements schedulers.Impersonator. Whoever runs a command sees its environment: of
+// the server's they get what leads to Slurm.
+func (d *Driver) As(user string) (schedulers.Driver, error) {
+	credential, err := d.credential(user)
+	if err != nil || credential == nil {
+		return d, err
+	}
+	own := &Driver{cfg: d.cfg}
+	own.cfg.Env = slices.DeleteFunc(slices.Clone(d.cfg.Env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name != "PATH" && name != "SLURM_CONF"
+	})
+	own.cfg.Run = func(ctx context.Context, c Command) (Result, error) {
+		c.Credential, c.Dir = credential, "/"
+		return d.cfg.Run(ctx, c)
+	}
+	return own, nil
+}
+
 // Cancel cancels a job.
 func (d *Driver) Cancel(ctx context.Context, job segue.JobID) error {
 	_, err := d.run(ctx, "scancel", job.String())

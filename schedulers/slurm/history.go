@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"slices"
@@ -10,7 +11,6 @@ import (
 )
 
 // historyFields are the columns that make a history, as far as sacct has them.
-// JobName comes last, in case it contains the separator.
 var historyFields = []string{
 	"JobID", "User", "Account", "Partition", "QOS", "Submit", "Eligible", "Start", "End", "Timelimit", "NNodes", "NCPUS",
 	"ReqTRES", "AllocTRES", "Priority", "Restarts", "State", "ExitCode", "JobName",
@@ -33,14 +33,23 @@ func (d *Driver) History(ctx context.Context, from, until segue.Time, w io.Write
 	}
 	columns := strings.Fields(strings.ToLower(string(known)))
 	fields := slices.DeleteFunc(slices.Clone(historyFields), func(f string) bool { return !slices.Contains(columns, strings.ToLower(f)) })
-	out, err := d.run(ctx, "sacct", "--allusers", "--allocations", "--duplicates", "--parsable2", "--noconvert",
+	rows, err := d.sacctRows(ctx, len(fields), "--allusers", "--allocations", "--duplicates", "--noconvert",
 		"--format="+strings.Join(fields, ","), "--starttime="+sacctTime(from), "--endtime="+sacctTime(until))
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(out)
-	return err
+	out := bufio.NewWriter(w)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = plain.Replace(cell)
+		}
+		_, _ = out.WriteString(strings.Join(row, "|") + "\n") // Flush says it
+	}
+	return out.Flush()
 }
+
+// plain has a name be no more than a name to who reads lines of columns.
+var plain = strings.NewReplacer("|", " ", "\n", " ")
 
 // sacctTime is how sacct is told an instant: in the zone of its environment,
 // which is UTC.

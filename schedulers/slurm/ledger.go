@@ -26,7 +26,7 @@ func (d *Driver) Ledger(ctx context.Context, since segue.Time) (schedulers.Ledge
 	}
 	shown := now.Add(-age)
 	if !caps.Accounting {
-		return schedulers.Ledger{From: shown}, nil
+		return schedulers.Ledger{From: shown, Shown: shown}, nil
 	}
 	waiting, err := d.waiting(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *Driver) Ledger(ctx context.Context, since segue.Time) (schedulers.Ledge
 	if err != nil {
 		return schedulers.Ledger{}, err
 	}
-	l := schedulers.Ledger{From: since, Missing: waiting + unread, Records: records}
+	l := schedulers.Ledger{From: since, Shown: shown, Missing: waiting + unread, Records: records}
 	if l.Missing > 0 {
 		l.From = max(since, shown)
 	}

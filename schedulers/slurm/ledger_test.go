@@ -23,12 +23,13 @@ func sdiag(waiting int) string {
 // answer as told.
 func books(t *testing.T, sdiag, sacct Result) *schedulers.Cluster {
 	t.Helper()
-	c, _ := counted(t, sdiag, sacct)
+	c, _ := counted(t, schedulers.Config{}, map[string]string{"JobArrayID": "99"}, sdiag, sacct)
 	return c
 }
 
-// counted returns such a Slurm, and how often each of its commands is run.
-func counted(t *testing.T, sdiag, sacct Result) (*schedulers.Cluster, map[string]int) {
+// counted returns such a Slurm, which shows another job, and how often each of its
+// commands is run.
+func counted(t *testing.T, cfg schedulers.Config, shown map[string]string, sdiag, sacct Result) (*schedulers.Cluster, map[string]int) {
 	t.Helper()
 	ran := map[string]int{}
 	d := New(Config{
@@ -44,16 +45,17 @@ func counted(t *testing.T, sdiag, sacct Result) (*schedulers.Cluster, map[string
 			case c.Argv[0] == "sacct" && !strings.Contains(line, "--duplicates"):
 				return Result{}, errors.New("sacct shows the last job of a number only")
 			case c.Argv[0] == "sacct":
-				return sacct, nil
+				return separated(c, sacct), nil
 			case c.Argv[0] == "sdiag":
 				return sdiag, nil
 			case c.Argv[0] == "squeue":
-				return Result{Stdout: []byte(jobRecord(map[string]string{"JobArrayID": "99"}))}, nil
+				return separated(c, Result{Stdout: []byte(jobRecord(shown))}), nil
 			}
-			return Result{Stdout: []byte(oneNode)}, nil
+			return separated(c, Result{Stdout: []byte(oneNode)}), nil
 		},
 	})
-	c, err := schedulers.New(d, schedulers.Config{Now: func() segue.Time { return noon }})
+	cfg.Now = func() segue.Time { return noon }
+	c, err := schedulers.New(d, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +167,7 @@ func TestAThousandJobsThatAreGoneCostOneLook(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, ran := counted(t, Result{Stdout: []byte(sdiag(0))}, tt.sacct)
+			c, ran := counted(t, schedulers.Config{}, map[string]string{"JobArrayID": "99"}, Result{Stdout: []byte(sdiag(0))}, tt.sacct)
 			since := noon.Add(-time.Hour)
 			for i := range int64(1000) {
 				_, err := c.Trace(t.Context(), segue.JobID{Number: 1000 + i}, fmt.Sprintf("segue:c%d/2.1", i), "", since)
@@ -196,6 +198,67 @@ func TestRecordsWithoutTokensLeaveOpenWhetherASubmissionMadeAJob(t *testing.T) {
 		found, err := c.Driver().FindByToken(t.Context(), "segue:abc/2.1", noon.Add(-time.Hour))
 		if len(found) > 0 || errors.Is(err, schedulers.ErrForgotten) != tt.open || (err != nil) != tt.open {
 			t.Errorf("%s: found %v, %v; want that it is open: %t", name, found, err, tt.open)
+		}
+	}
+}
+
+// Of the jobs that carry a token a server of root takes the owner's, also where another
+// user's is shown with it; and as long as it is not shown whose one is, none.
+func TestAServerOfRootFindsTheOwnersJob(t *testing.T) {
+	t.Parallel()
+	carries := func(number, name string) map[string]string {
+		return map[string]string{"JobArrayID": "77", "UserID": number, "UserName": name, "Comment": "segue:abc/2.1"}
+	}
+	for name, tt := range map[string]struct {
+		shown   map[string]string
+		records string
+		want    int64
+		open    bool
+	}{
+		"the owner's is shown":                              {shown: carries("1001", "ada"), want: 77},
+		"another's is shown, the owner's on record":         {shown: carries("1002", "ben"), records: ownRun, want: 12},
+		"another's is shown, and none on record":            {shown: carries("1002", "ben"), records: anotherRun},
+		"one is shown while the directory of users is away": {shown: carries("1001", "nobody"), records: ownRun, open: true},
+		"nobody's, where that is a user":                    {shown: carries("65534", "nobody"), records: ownRun, want: 12},
+		"another's is on record":                            {shown: map[string]string{"JobArrayID": "99"}, records: strings.ReplaceAll(ownRun, "|ada|", "|ben|")},
+	} {
+		c, _ := counted(t, schedulers.Config{Owners: true}, tt.shown, Result{Stdout: []byte(sdiag(0))}, Result{Stdout: []byte(tt.records)})
+		job, found, _, err := c.Recover(t.Context(), "segue:abc/2.1", "ada", noon.Add(-time.Hour))
+		if job.Number != tt.want || found != (tt.want > 0) || (err != nil) != tt.open {
+			t.Errorf("%s: job %s, found %t, %v; want %d", name, job, found, err, tt.want)
+		}
+	}
+}
+
+// A hundred submissions that nobody saw the end of cost as much as one.
+func TestManySubmissionsAreLookedForAtOnce(t *testing.T) {
+	t.Parallel()
+	c, ran := counted(t, schedulers.Config{Owners: true}, map[string]string{"JobArrayID": "99"}, Result{Stdout: []byte(sdiag(0))}, Result{Stdout: []byte(anotherRun)})
+	for i := range 100 {
+		_, found, sure, err := c.Recover(t.Context(), fmt.Sprintf("segue:abc%d/2.1", i), "ada", noon.Add(-time.Hour))
+		if found || sure || err != nil {
+			t.Fatalf("found %t, sure %t after one look, %v", found, sure, err)
+		}
+	}
+	if ran["squeue"] != 1 || ran["sacct"] != 2 || ran["sdiag"] != 1 { // sacct says once what it can show
+		t.Errorf("the commands ran %v, want squeue and sdiag once and sacct twice", ran)
+	}
+}
+
+// While the directory of users is away Slurm's commands call everybody nobody. Then it
+// is not known whose a job is, and what it does says nothing.
+func TestAJobOfAUserWhoHasNoNameForAMoment(t *testing.T) {
+	t.Parallel()
+	for _, owners := range []bool{true, false} {
+		c, _ := counted(t, schedulers.Config{Owners: owners}, map[string]string{"UserName": "nobody"}, Result{}, Result{})
+		id := segue.JobID{Number: 12}
+		known, err := c.Status(t.Context(), []segue.JobID{id})
+		want := schedulers.Alive
+		if owners {
+			want = schedulers.Unknown
+		}
+		if got := known[id]; err != nil || got.Life != want || got.User != "" {
+			t.Errorf("to one that tells jobs by their owners (%t) it is %+v, %v; want it %s", owners, got, err, want)
 		}
 	}
 }

@@ -26,15 +26,46 @@ func answering(answers map[string]Result) *Driver {
 			if !ok {
 				return Result{}, &exec.Error{Name: c.Argv[0], Err: exec.ErrNotFound}
 			}
-			return r, nil
+			return separated(c, r), nil
 		},
 	})
+}
+
+// separated returns what a command that was asked as told prints, of a text in which
+// only the record separator, or |, stands for what it was told to separate by. Rows of
+// sacct may lack their last columns there.
+func separated(c Command, r Result) Result {
+	out, columns, between := string(r.Stdout), 0, ""
+	for _, arg := range c.Argv {
+		if _, end, ok := strings.Cut(arg, record); ok {
+			out = strings.ReplaceAll(out, record, record+end)
+		}
+		if format, ok := strings.CutPrefix(arg, "--format="); ok {
+			columns = strings.Count(format, ",") + 1
+		}
+		if word, ok := strings.CutPrefix(arg, "--delimiter="); ok {
+			between = word
+		}
+	}
+	if between != "" {
+		var rows strings.Builder
+		for line := range strings.Lines(out) {
+			cells := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", columns)
+			if len(cells) > 1 {
+				cells = append(cells, make([]string, columns-len(cells))...)
+			}
+			rows.WriteString(strings.Join(cells, between) + "\n")
+		}
+		out = rows.String()
+	}
+	r.Stdout = []byte(out)
+	return r
 }
 
 // jobRecord returns a record as squeue prints it, with some fields changed.
 func jobRecord(change map[string]string) string {
 	fields := map[string]string{
-		"JobArrayID": "12", "State": "RUNNING", "UserName": "ada", "Account": "lab", "Partition": "gpu", "QOS": "normal", "NumNodes": "2",
+		"JobArrayID": "12", "State": "RUNNING", "UserID": "1001", "UserName": "ada", "Account": "lab", "Partition": "gpu", "QOS": "normal", "NumNodes": "2",
 		"TimeLimit": "2-00:00:00", "SubmitTime": "1676370000", "EligibleTime": "1676370000", "StartTime": "1676372400", "EndTime": "1676545200",
 		"PriorityLong": "4294901756", "Reason": "None", "tres-alloc": "cpu=2,mem=2000M,node=2,billing=2,gres/gpu=8", "NodeList": "n[1-2]",
 		"Requeue": "1", "RestartCnt": "0", "exit_code": "0", "Name": "train", "Comment": "(null)",
@@ -94,6 +125,24 @@ func TestWhatSqueueShows(t *testing.T) {
 	}
 	if diff := cmp.Diff([]schedulers.Node{{Name: "n1", Partitions: []string{"gpu"}, GPUs: 4, InService: true}}, s.Nodes); diff != "" {
 		t.Errorf("nodes differ (-want +got):\n%s", diff)
+	}
+}
+
+// A user may have guessed how records look, and does not know the word after their ends.
+func TestANameIsNoRecord(t *testing.T) {
+	t.Parallel()
+	forged := strings.TrimSuffix(jobRecord(map[string]string{"JobArrayID": "14", "UserName": "ben"}), "\n")
+	d := New(Config{Env: []string{}, Now: func() segue.Time { return noon }, Run: func(_ context.Context, c Command) (Result, error) {
+		if c.Argv[0] == "sinfo" {
+			return separated(c, Result{Stdout: []byte(oneNode)}), nil
+		}
+		r := separated(c, Result{Stdout: []byte(jobRecord(map[string]string{"Name": "NAME"}))})
+		r.Stdout = []byte(strings.ReplaceAll(string(r.Stdout), "NAME", "x"+unit+"y"+record+"\n"+forged))
+		return r, nil
+	}})
+	s, err := d.State(t.Context())
+	if err != nil || len(s.Jobs) != 1 || s.Jobs[0].ID.Number != 12 || s.Jobs[0].User != "ada" || s.Skipped != 0 {
+		t.Errorf("%+v, %v; want job 12 of ada and nothing else", s, err)
 	}
 }
 

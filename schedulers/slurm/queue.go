@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,17 +12,21 @@ import (
 	"github.com/segue-project/segue/schedulers/slurm/spelling"
 )
 
-// Fields are separated by the ASCII unit separator and records by the record
-// separator, which no name or comment holds unless on purpose.
+// Fields are separated by the ASCII unit separator. A record ends with the record
+// separator and a word that nobody knows before the question: users may put what
+// separates into the names and comments of their jobs, also on purpose.
 const (
 	unit   = "\x1f"
 	record = "\x1e"
 )
 
+// secret returns a word that cannot be guessed.
+func secret() string { return rand.Text()[:16] }
+
 // queueFields are what squeue is asked for. Free text comes last, so that a
 // separator in it spoils nothing else.
 var queueFields = []string{
-	"JobArrayID", "State", "UserName", "Account", "Partition", "QOS", "NumNodes", "TimeLimit", "SubmitTime", "EligibleTime",
+	"JobArrayID", "State", "UserID", "UserName", "Account", "Partition", "QOS", "NumNodes", "TimeLimit", "SubmitTime", "EligibleTime",
 	"StartTime", "EndTime", "PriorityLong", "Reason", "tres-alloc", "NodeList", "Requeue", "RestartCnt", "exit_code",
 	"tres-per-node", "tres-per-job", "tres-per-task", "tres-per-socket", "NumTasks", "Name", "Comment",
 }
@@ -29,14 +34,15 @@ var queueFields = []string{
 // nodeFields are what sinfo is asked for: a record for every node and partition.
 var nodeFields = []string{"NodeList", "PartitionName", "StateComplete", "Gres"}
 
-// format returns the value of --Format that asks for fields without padding.
-func format(fields []string) string {
+// format returns the value of --Format that asks for fields without padding, and
+// for the end after the last one.
+func format(fields []string, end string) string {
 	var b strings.Builder
 	for i, f := range fields {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(f + ":0" + map[bool]string{true: record, false: unit}[i == len(fields)-1])
+		b.WriteString(f + ":0" + map[bool]string{true: end, false: unit}[i == len(fields)-1])
 	}
 	return b.String()
 }
@@ -46,7 +52,8 @@ func format(fields []string) string {
 // with their state.
 func (d *Driver) State(ctx context.Context) (schedulers.State, error) {
 	s := schedulers.State{At: d.cfg.Now()}
-	jobs, err := d.run(ctx, "squeue", "--noheader", "--array", "--all", "--states=all", "--Format="+format(queueFields))
+	end := record + secret()
+	jobs, err := d.run(ctx, "squeue", "--noheader", "--array", "--all", "--states=all", "--Format="+format(queueFields, end))
 	if err != nil {
 		return s, err
 	}
@@ -54,7 +61,7 @@ func (d *Driver) State(ctx context.Context) (schedulers.State, error) {
 	if err != nil {
 		return s, err
 	}
-	if err := records(jobs, len(queueFields), &s, func(f []string) error { return addJob(&s, f) }); err != nil {
+	if err := records(jobs, end, len(queueFields), &s, func(f []string) error { return addJob(&s, f) }); err != nil {
 		return s, fmt.Errorf("squeue: %w", err)
 	}
 	s.Nodes = nodes.Nodes
@@ -71,11 +78,12 @@ func (d *Driver) showNodes(ctx context.Context, now segue.Time) (schedulers.Stat
 		return d.nodes, nil
 	}
 	s := schedulers.State{At: now}
-	out, err := d.run(ctx, "sinfo", "--noheader", "--Node", "--all", "--Format="+format(nodeFields))
+	end := record + secret()
+	out, err := d.run(ctx, "sinfo", "--noheader", "--Node", "--all", "--Format="+format(nodeFields, end))
 	if err != nil {
 		return s, err
 	}
-	if err := records(out, len(nodeFields), &s, func(f []string) error { return addNode(&s, f) }); err != nil {
+	if err := records(out, end, len(nodeFields), &s, func(f []string) error { return addNode(&s, f) }); err != nil {
 		return s, fmt.Errorf("sinfo: %w", err)
 	}
 	if len(s.Nodes) == 0 {
@@ -88,16 +96,16 @@ func (d *Driver) showNodes(ctx context.Context, now segue.Time) (schedulers.Stat
 // maxProblems bounds how many bad records are told.
 const maxProblems = 5
 
-// records hands out the fields of every record of an answer. Records that cannot
-// be read are skipped and counted; text before the first record (a site's
+// records hands out the fields of every record of an answer, each of which ends with
+// end. Records that cannot be read are skipped and counted; text before the first record (a site's
 // banner) is dropped; an answer that ends within a record is an error.
-func records(out []byte, fields int, s *schedulers.State, use func(f []string) error) error {
+func records(out []byte, end string, fields int, s *schedulers.State, use func(f []string) error) error {
 	text := string(out)
 	whole := strings.TrimRight(text, " \r\n")
-	if whole != "" && !strings.HasSuffix(whole, record) {
+	if whole != "" && !strings.HasSuffix(whole, end) {
 		return segue.Errorf(segue.Unavailable, "the answer is not whole: it ends with %s", spelling.Excerpt([]byte(whole[max(0, len(whole)-40):])))
 	}
-	for rec := range strings.SplitSeq(whole, record) {
+	for rec := range strings.SplitSeq(whole, end) {
 		if rec = strings.TrimLeft(rec, "\r\n"); rec == "" {
 			continue
 		}
@@ -137,34 +145,43 @@ func addJob(s *schedulers.State, f []string) error {
 }
 
 func readJob(id segue.JobID, f []string) (j schedulers.Job, err error) {
-	j = schedulers.Job{Name: spelling.Text(f[24]), Comment: spelling.Text(f[25]), Requeueable: f[16] == "1" || f[16] == "yes"}
+	j = schedulers.Job{Name: spelling.Text(f[25]), Comment: spelling.Text(f[26]), Requeueable: f[17] == "1" || f[17] == "yes"}
 	j.ID = id
 	j.State = spelling.JobState(f[1])
-	j.User, j.Account, j.Partition, j.QOS, j.Reason = spelling.Text(f[2]), spelling.Text(f[3]), spelling.Text(f[4]), spelling.Text(f[5]), spelling.Text(f[13])
-	if j.Request.Nodes, err = strconv.Atoi(f[6]); err != nil {
-		return j, fmt.Errorf("nodes %q", f[6])
+	j.User, j.Account, j.Partition, j.QOS, j.Reason = userOf(f[2], spelling.Text(f[3])), spelling.Text(f[4]), spelling.Text(f[5]), spelling.Text(f[6]), spelling.Text(f[14])
+	if j.Request.Nodes, err = strconv.Atoi(f[7]); err != nil {
+		return j, fmt.Errorf("nodes %q", f[7])
 	}
-	if j.Limit, err = spelling.Limit(f[7]); err != nil {
+	if j.Limit, err = spelling.Limit(f[8]); err != nil {
 		return j, err
 	}
 	for i, at := range []*segue.Time{&j.Submit, &j.Eligible, &j.Start, &j.EndTime} {
-		if *at, err = spelling.Instant(f[8+i]); err != nil {
+		if *at, err = spelling.Instant(f[9+i]); err != nil {
 			return j, err
 		}
 	}
-	j.Priority, _ = strconv.ParseInt(f[12], 10, 64)
-	if j.GPUsPerNode = spelling.Spread(spelling.GPUs(f[14]), j.Request.Nodes); j.GPUsPerNode == 0 {
-		asked := spelling.Asked{PerNode: f[19], PerJob: f[20], PerTask: f[21], PerSocket: f[22]}
-		asked.Tasks, _ = strconv.Atoi(f[23])
+	j.Priority, _ = strconv.ParseInt(f[13], 10, 64)
+	if j.GPUsPerNode = spelling.Spread(spelling.GPUs(f[15]), j.Request.Nodes); j.GPUsPerNode == 0 {
+		asked := spelling.Asked{PerNode: f[20], PerJob: f[21], PerTask: f[22], PerSocket: f[23]}
+		asked.Tasks, _ = strconv.Atoi(f[24])
 		j.GPUsPerNode = asked.GPUsPerNode(j.Request.Nodes)
 	}
-	j.Nodes = spelling.Hosts(spelling.Text(f[15]))
-	j.Restarts, _ = strconv.Atoi(f[17])
-	j.ExitCode, j.Signal = spelling.ExitStatus(f[18])
+	j.Nodes = spelling.Hosts(spelling.Text(f[16]))
+	j.Restarts, _ = strconv.Atoi(f[18])
+	j.ExitCode, j.Signal = spelling.ExitStatus(f[19])
 	if j.State == segue.Pending { // squeue shows when it is expected to start
 		j.Start, j.EndTime = segue.NoTime, segue.NoTime
 	}
 	return j, nil
+}
+
+// userOf returns the name of a user, empty where squeue does not know it. It then says
+// nobody, also of all users while the directory of users is away.
+func userOf(number, name string) string {
+	if name == "nobody" && number != "65534" && number != "99" {
+		return ""
+	}
+	return name
 }
 
 // addNode adds a record of sinfo: a node has one for every partition.

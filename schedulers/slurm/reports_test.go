@@ -29,13 +29,13 @@ func asked(sacct string) (*Driver, *[]string) {
 			case line == "sacct --helpformat":
 				return Result{Stdout: []byte("JobID State SubmitLine\n")}, nil
 			case c.Argv[0] == "sacct":
-				return Result{Stdout: []byte(sacct)}, nil
+				return separated(c, Result{Stdout: []byte(sacct)}), nil
 			case c.Argv[0] == "sdiag":
 				return Result{Stdout: []byte(sdiag(0))}, nil
 			case c.Argv[0] == "squeue":
-				return Result{Stdout: []byte(jobRecord(nil))}, nil
+				return separated(c, Result{Stdout: []byte(jobRecord(nil))}), nil
 			}
-			return Result{Stdout: []byte(oneNode)}, nil
+			return separated(c, Result{Stdout: []byte(oneNode)}), nil
 		},
 	}), &lines
 }

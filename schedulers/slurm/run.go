@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/schedulers/slurm/sbatch"
 	"github.com/segue-project/segue/schedulers/slurm/spelling"
 )
 
@@ -44,8 +45,8 @@ func (p *Process) wrap(dir string, argv []string) []string {
 	wrapped := []string{"prlimit"}
 	for _, l := range p.Limits {
 		soft := "unlimited"
-		if l.Soft != math.MaxUint64 {
-			soft = strconv.FormatUint(l.Soft, 10)
+		if most := min(l.Soft, hardLimit(l.Name)); most != math.MaxUint64 {
+			soft = strconv.FormatUint(most, 10)
 		}
 		wrapped = append(wrapped, "--"+strings.ToLower(l.Name)+"="+soft+":")
 	}
@@ -57,6 +58,17 @@ func (p *Process) wrap(dir string, argv []string) []string {
 		wrapped = append(wrapped, "env", "-C", dir, "--")
 	}
 	return slices.Concat(wrapped, []string{"sh", "-c", script}, argv)
+}
+
+// hardLimit returns the most that this process and its children may have of a resource:
+// a server may be held to less than the shell of a user, and prlimit refuses more.
+func hardLimit(name string) uint64 {
+	i := slices.IndexFunc(sbatch.Resources, func(r sbatch.Resource) bool { return r.Name == name })
+	var l syscall.Rlimit
+	if i < 0 || syscall.Getrlimit(sbatch.Resources[i].Number, &l) != nil {
+		return math.MaxUint64
+	}
+	return l.Max
 }
 
 // notEntered is the exit code of env(1) that could not do what it was asked for before
@@ -97,6 +109,9 @@ func runCommand(ctx context.Context, c Command) (Result, error) {
 	}
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay, cmd.Stdin = c.Env, c.Dir, grace, bytes.NewReader(c.Stdin)
+	if c.Credential != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.Credential, Setsid: true}
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -113,7 +128,7 @@ func runAs(ctx context.Context, c Command) (Result, error) {
 	argv := c.As.wrap(c.Dir, c.Argv)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay, cmd.Stdin = c.Env, "/", grace, bytes.NewReader(c.Stdin)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.Credential, Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.Credential, Setsid: true} // also without our terminal, into which it could type
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var stdout, stderr tail
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

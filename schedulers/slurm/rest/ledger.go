@@ -19,7 +19,7 @@ func (d *Driver) Ledger(ctx context.Context, since segue.Time) (schedulers.Ledge
 		return schedulers.Ledger{}, err
 	}
 	if !api.database {
-		return schedulers.Ledger{From: shown}, nil
+		return schedulers.Ledger{From: shown, Shown: shown}, nil
 	}
 	waiting, err := d.waiting(ctx, api)
 	if err != nil {
@@ -29,7 +29,7 @@ func (d *Driver) Ledger(ctx context.Context, since segue.Time) (schedulers.Ledge
 	if err != nil {
 		return schedulers.Ledger{}, err
 	}
-	l := schedulers.Ledger{From: since, Missing: waiting + skipped}
+	l := schedulers.Ledger{From: since, Shown: shown, Missing: waiting + skipped}
 	for _, r := range raw {
 		id, err := r.id()
 		if err != nil {
