@@ -34,7 +34,7 @@ func newDashboard(s *Server) (*dashboard, error) {
 	var err error
 	d.pages, err = web.New(web.Services{
 		Visitors: d, Cluster: d, Chains: webChains{d}, Models: webModels{d}, Histories: d, Trainings: webTrainings{d},
-	}, web.Config{Now: s.cfg.Now, Key: s.cfg.SessionKey, Log: s.cfg.Log})
+	}, web.Config{Now: s.cfg.Now, Key: s.cfg.SessionKey, Store: s.store.File(), Log: s.cfg.Log})
 	return d, err
 }
 

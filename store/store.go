@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -124,6 +125,19 @@ func (s *Store) Close() error {
 // Where says for people where the store is: a path, or a server and database,
 // without a password.
 func (s *Store) Where() string { return s.engine.where() }
+
+// File returns the absolute path of the store's file, "" for a store on a server.
+func (s *Store) File() string {
+	e, ok := s.engine.(sqliteEngine)
+	if !ok {
+		return ""
+	}
+	path, err := filepath.Abs(e.path)
+	if err != nil { // there is no working directory
+		return e.path
+	}
+	return path
+}
 
 // Ping reports whether the store answers.
 func (s *Store) Ping(ctx context.Context) (err error) {

@@ -150,12 +150,15 @@ func (h *house) Log(_ context.Context, _ string, most int64) ([]byte, int64, err
 // serve returns a dashboard on the house.
 func (h *house) serve(tb testing.TB) *Web {
 	tb.Helper()
-	w, err := New(Services{h, h, h, h, h, h}, Config{Now: func() segue.Time { return h.now }, Log: slog.New(slog.DiscardHandler)})
+	w, err := New(h.services(), Config{Now: func() segue.Time { return h.now }, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return w
 }
+
+// services returns the house as all that a dashboard stands on.
+func (h *house) services() Services { return Services{h, h, h, h, h, h} }
 
 // emptyHouse is an installation that nobody has used yet.
 func emptyHouse() *house { return &house{now: t0} }

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"html"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -92,8 +93,34 @@ func TestPagesOfAnEmptyInstallation(t *testing.T) {
 			}
 			wantAccessible(t, path, answer.Body.String())
 		}
-		if page := b.get("/").Body.String(); !strings.Contains(page, "what to do first") || !strings.Contains(page, "segue sbatch --chain") {
+		if page := b.get("/").Body.String(); !strings.Contains(page, "what to do first") || !strings.Contains(page, "segue sbatch --segue-chain train.sh") {
 			t.Errorf("the overview does not say what to do first:\n%s", page)
+		}
+	}
+}
+
+// What an operator is told to type works on the store of the server, not on that of
+// whoever types it; and nobody else learns where that is.
+func TestOperatorsAreToldToWorkOnTheServersStore(t *testing.T) {
+	t.Parallel()
+	for store, want := range map[string]string{
+		"":                      "DATABASE_URL",
+		"/var/lib/segue.db":     " --store /var/lib/segue.db",
+		"/srv/it's here/s.db":   ` --store '/srv/it'\''s here/s.db'`,
+		"/srv/$(reboot)/$HOME":  " --store '/srv/$(reboot)/$HOME'",
+		"/srv/größe/segue-1.db": " --store /srv/größe/segue-1.db",
+	} {
+		w, err := New(emptyHouse().services(), Config{Now: func() segue.Time { return t0 }, Store: store, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/", "/history", "/trainings"} {
+			if page := html.UnescapeString(login(t, w, operates).get(path).Body.String()); !strings.Contains(page, want) {
+				t.Errorf("with a store in %q, %s lacks %q:\n%s", store, path, want, page)
+			}
+			if page := login(t, w, adaReads).get(path).Body.String(); strings.Contains(page, "--store") {
+				t.Errorf("with a store in %q, %s tells a user:\n%s", store, path, page)
+			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/segue-project/segue"
 )
@@ -51,6 +52,8 @@ type frame struct {
 	// Live is whether a part of the page, the template "live", changes by itself.
 	Live bool
 	Data any
+	// Store is Config.Store, for pages of operators.
+	Store string
 }
 
 // liveHeader asks for the part of a page that changes by itself.
@@ -71,6 +74,23 @@ func (frame) Sections() any { return sections }
 
 // Assets returns the addresses of a file, for the layout.
 func (frame) Asset(name string) string { return assetPath(name) }
+
+// StoreFlag returns the flag by which a command works on the server's store, with a
+// space before it, as one types it in a shell; "" where DATABASE_URL says where it is.
+func (f frame) StoreFlag() string {
+	if f.Store == "" {
+		return ""
+	}
+	if !strings.ContainsFunc(f.Store, strange) {
+		return " --store " + f.Store
+	}
+	return " --store '" + strings.ReplaceAll(f.Store, "'", `'\''`) + "'"
+}
+
+// strange reports whether a shell may take a rune for something else.
+func strange(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
+}
 
 // Word is the viewer's role in a word.
 func (v Viewer) Word() string {
@@ -103,6 +123,9 @@ func (v visit) whose() string {
 // show answers with a page.
 func (v visit) show(f frame) error {
 	f.Viewer, f.CSRF = &v.viewer, v.csrf
+	if v.viewer.Operator {
+		f.Store = v.w.cfg.Store
+	}
 	v.w.render(v.rw, v.r, http.StatusOK, f)
 	return nil
 }

@@ -22,7 +22,10 @@ type Config struct {
 	Concurrent int
 	// Time is how long a page may take; default 10 seconds.
 	Time time.Duration
-	Log  *slog.Logger // default slog.Default()
+	// Store is the file of the server's store, which the commands that operators are
+	// told to type need; "" says that it is on a server, where DATABASE_URL says so.
+	Store string
+	Log   *slog.Logger // default slog.Default()
 }
 
 func (c Config) withDefaults() Config {

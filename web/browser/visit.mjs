@@ -264,6 +264,7 @@ await section("an empty installation", async () => {
   const page = await person(empty);
   await login(page, empty.tokens.operator);
   check((await main(page)).includes("what to do first"), "it says what to do first");
+  check(/segue history import jobs\.log --cluster NAME --store \/\S+\/segue\.db/.test(await main(page)), "what it says works on the server's store");
   await picture(page, "empty", { docs: true });
   for (const [path, name] of pages.filter(([path]) => path !== "/chains/llama70b")) {
     const answer = await page.goto(path);
