@@ -38,6 +38,16 @@ func (a *accounts) byID(uid uint32) (account, error) {
 	return found, err
 }
 
+// peer returns the user of a number who is at the other end of a socket. NotFound says
+// that nobody ever knew of one, who takes a token.
+func (a *accounts) peer(uid uint32) (account, error) {
+	found, err := a.byID(uid)
+	if none, ok := errors.AsType[*nobody](err); ok && !none.before {
+		err = segue.Errorf(segue.NotFound, "user %d is not known: %w", uid, err)
+	}
+	return found, err
+}
+
 // byName returns the user of a name. What getent would take for a number or an
 // option is no name.
 func (a *accounts) byName(name string) (account, error) {
@@ -54,10 +64,11 @@ func (a *accounts) byName(name string) (account, error) {
 	return found, err
 }
 
-// entry asks getent for a line of passwd(5).
+// entry asks getent for a line of passwd(5). Invalid says that there is no such user,
+// Unavailable that nobody can tell now.
 func (a *accounts) entry(key string) (account, error) {
 	line, err := a.names.ask("getent", "passwd", key)
-	if isNobody(err) || errors.Is(err, exec.ErrNotFound) {
+	if none, ok := errors.AsType[*nobody](err); ok && none.sure || errors.Is(err, exec.ErrNotFound) {
 		return account{}, segue.Errorf(segue.Invalid, "user %q is not known: %w", key, err)
 	}
 	if err != nil {

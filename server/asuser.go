@@ -9,7 +9,7 @@ import (
 
 // SubmitAs returns as whom root submits for a user: that user, with all groups. own
 // is root's name. A user whom the machine does not know is an error of kind Invalid,
-// which pauses the chain.
+// which pauses the chain; until that is sure (see names) it is Unavailable.
 func SubmitAs(own string, now func() segue.Time) func(name string) (*syscall.Credential, error) {
 	known := newAccounts(now)
 	return func(name string) (*syscall.Credential, error) {

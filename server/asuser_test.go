@@ -22,9 +22,9 @@ func TestRootSubmitsAsTheUserOfAChain(t *testing.T) {
 	if err != nil || strconv.Itoa(int(c.Uid)) != nobody.Uid || strconv.Itoa(int(c.Gid)) != nobody.Gid || len(c.Groups) == 0 {
 		t.Errorf("for nobody %+v, %v; want %s, %s and its groups", c, err, nobody.Uid, nobody.Gid)
 	}
-	for _, name := range []string{"", "no-such-user-here"} {
-		if _, err := as(name); segue.KindOf(err) != segue.Invalid {
-			t.Errorf("for %q: %v, want an error of kind invalid", name, err)
+	for name, want := range map[string]segue.Kind{"": segue.Invalid, "no-such-user-here": segue.Unavailable} {
+		if _, err := as(name); segue.KindOf(err) != want {
+			t.Errorf("for %q: %v, want an error of kind %v", name, err, want)
 		}
 	}
 }

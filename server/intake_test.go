@@ -44,20 +44,21 @@ func TestAServerTakesChainsOfThoseForWhomItSubmits(t *testing.T) {
 		cfg  Config
 		user string
 		want string // of the refusal; "" for none
+		kind segue.Kind
 	}{
-		"a server of root, for a user":        {Config{Driver: driver, Root: true, User: "root"}, "nobody", ""},
-		"a server of root, for root":          {Config{Driver: driver, Root: true, User: "root"}, "root", "chains of root are not taken over"},
-		"a server of root, for who is nobody": {Config{Driver: driver, Root: true, User: "root"}, "no-such-user-here", "not known"},
-		"a user's server, for the user":       {Config{Driver: driver, User: "ada"}, "ada", ""},
-		"a user's server, for another":        {Config{Driver: driver, User: "ada"}, "nobody", "submits as ada, and for nobody else"},
-		"a server without a scheduler":        {Config{User: "ada"}, "ada", "no scheduler"},
+		"a server of root, for a user":        {Config{Driver: driver, Root: true, User: "root"}, "nobody", "", segue.Other},
+		"a server of root, for root":          {Config{Driver: driver, Root: true, User: "root"}, "root", "chains of root are not taken over", segue.Invalid},
+		"a server of root, for who is nobody": {Config{Driver: driver, Root: true, User: "root"}, "no-such-user-here", "is known", segue.Unavailable},
+		"a user's server, for the user":       {Config{Driver: driver, User: "ada"}, "ada", "", segue.Other},
+		"a user's server, for another":        {Config{Driver: driver, User: "ada"}, "nobody", "submits as ada, and for nobody else", segue.Invalid},
+		"a server without a scheduler":        {Config{User: "ada"}, "ada", "no scheduler", segue.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openStore(t)
 			chain, first := handedOver("abc123", tt.user, 7)
 			err := newTestIntake(t, s, tt.cfg).Create(t.Context(), chain, first)
-			if tt.want == "" && err != nil || tt.want != "" && (segue.KindOf(err) != segue.Invalid || !strings.Contains(err.Error(), tt.want)) {
+			if tt.want == "" && err != nil || tt.want != "" && (segue.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.want)) {
 				t.Fatalf("error is %v, want %q", err, tt.want)
 			}
 			if _, err := s.Chain(t.Context(), "abc123"); (err == nil) != (tt.want == "") {

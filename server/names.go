@@ -45,6 +45,10 @@ type said struct {
 	err   error
 	at    segue.Time // NoTime before it was asked
 	again segue.Time // when it is to be asked again
+	// known says that somebody was found before, and gone since when nobody is any more:
+	// NoTime while somebody is, or it does not answer.
+	known bool
+	gone  segue.Time
 
 	asking chan struct{} // closed when the answer is there; nil while nobody asks
 }
@@ -81,7 +85,7 @@ func (n *names) ask(command string, args ...string) (string, error) {
 		if len(n.said) >= mostNames {
 			clear(n.said)
 		}
-		s = &said{at: segue.NoTime, again: now}
+		s = &said{at: segue.NoTime, again: now, gone: segue.NoTime}
 		n.said[line] = s
 	}
 	if now >= s.again && s.asking == nil {
@@ -94,8 +98,20 @@ func (n *names) ask(command string, args ...string) (string, error) {
 		<-answered
 		n.mu.Lock()
 	}
+	if isNobody(s.err) {
+		return "", &nobody{s.err, s.known, s.at.Sub(s.gone) >= namesKept}
+	}
 	return s.text, s.err
 }
+
+// nobody is the error of a command that knows nobody.
+type nobody struct {
+	err    error
+	before bool // somebody was known before
+	sure   bool // it says nothing else for so long that no outage is behind it
+}
+
+func (n *nobody) Error() string { return n.err.Error() }
 
 // serves reports whether an answer does while it is asked for again.
 func (s *said) serves(now segue.Time) bool {
@@ -111,7 +127,15 @@ func (n *names) renew(s *said, now segue.Time, command string, args []string) {
 	if err != nil {
 		s.again = n.now().Add(namesDoubt)
 	}
-	if err == nil || isNobody(err) || !s.serves(now) {
+	switch {
+	case err == nil:
+		s.known, s.gone = true, segue.NoTime
+	case !isNobody(err):
+		s.gone = segue.NoTime
+	case !s.gone.Known():
+		s.gone = now
+	}
+	if err == nil || !s.serves(now) {
 		s.text, s.err, s.at = text, err, now
 	}
 	close(s.asking)

@@ -15,10 +15,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/segue-project/segue"
 )
 
 // What was said serves while it is asked for again, and for ten minutes where nobody
-// answers. That there is nobody counts at once, and is asked again soon.
+// answers or somebody is said to be nobody: that is what getent says of everybody while
+// the directory is away. Both are asked again soon.
 func TestOnlyTheFirstQuestionAboutAUserWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,8 +49,9 @@ func TestOnlyTheFirstQuestionAboutAUserWaits(t *testing.T) {
 			{"while that is believed", namesDoubt - time.Second, map[string]string{"id -G ada": "3"}, "", silent, 4},
 			{"when it answers again", time.Second, map[string]string{"id -G ada": "3"}, "3", nil, 5},
 			{"when there is nobody any more", namesFresh, map[string]string{}, "3", nil, 6},
-			{"after that", 0, map[string]string{}, "", nobody, 6},
-			{"when there is somebody again", namesDoubt, map[string]string{"id -G ada": "4"}, "4", nil, 7},
+			{"before the next try of that", namesDoubt - time.Second, map[string]string{}, "3", nil, 6},
+			{"ten minutes after there was somebody", namesKept - namesFresh, map[string]string{}, "", nobody, 7},
+			{"when there is somebody again", namesDoubt, map[string]string{"id -G ada": "4"}, "4", nil, 8},
 		} {
 			clock.advance(step.passes)
 			d.known = step.known
@@ -61,6 +65,59 @@ func TestOnlyTheFirstQuestionAboutAUserWaits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// getent says of everybody that there is nobody while the service behind it is away, so
+// this is taken for true only once it has said nothing else for ten minutes.
+func TestThatThereIsNobodyIsTakenForTrueLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock, d := &clock{at: t0}, &directory{}
+		a := newAccounts(clock.now)
+		a.names.run = d.ask
+		here, away := map[string]string{"getent passwd segue-ada": adasLine}, map[string]string{}
+		for _, step := range []struct {
+			what   string
+			passes time.Duration
+			known  map[string]string // from then on; nil where the directory does not answer
+			want   segue.Kind        // of the error; Other for none
+		}{
+			{"of a user who was never asked about", 0, away, segue.Unavailable},
+			{"just before ten minutes", namesKept - time.Second, away, segue.Unavailable},
+			{"after ten minutes", namesDoubt, away, segue.Invalid},
+			{"when the user is there", namesDoubt, here, segue.Other},
+			{"a day later, in an outage", 24 * time.Hour, away, segue.Unavailable},
+			{"where getent itself fails", namesKept - time.Second, nil, segue.Unavailable},
+			{"when it says nobody anew", namesDoubt, away, segue.Unavailable},
+			{"just before ten minutes of that", namesKept - time.Second, away, segue.Unavailable},
+			{"after ten minutes of that", namesDoubt, away, segue.Invalid},
+		} {
+			clock.advance(step.passes)
+			d.known = step.known
+			if _, err := a.byName("segue-ada"); segue.KindOf(err) != step.want {
+				t.Errorf("%s: %v, want an error of kind %v", step.what, err, step.want)
+			}
+			synctest.Wait()
+		}
+	})
+}
+
+func TestAStrangerAtTheSocketIsTold(t *testing.T) {
+	t.Parallel()
+	clock, d := &clock{at: t0}, &directory{known: map[string]string{"getent passwd 70001": adasLine}}
+	a := newAccounts(clock.now)
+	a.names.run = d.ask
+	if _, err := a.peer(70002); segue.KindOf(err) != segue.NotFound {
+		t.Errorf("a stranger: %v, want an error of kind not found", err)
+	}
+	if ada, err := a.peer(70001); ada.name != "segue-ada" || err != nil {
+		t.Errorf("ada: %+v, %v", ada, err)
+	}
+	d.known = map[string]string{}
+	clock.advance(namesKept)
+	if _, err := a.peer(70001); segue.KindOf(err) != segue.Unavailable {
+		t.Errorf("ada, in an outage: %v, want an error of kind unavailable", err)
+	}
 }
 
 // Whoever asks about somebody whom the directory is slow to tell of waits, once for

@@ -23,7 +23,7 @@ func (a *accounts) peerOf(c *net.UnixConn) (name string, uid uint32, err error) 
 	if err != nil {
 		return "", 0, fmt.Errorf("peer of a socket: %w", err)
 	}
-	known, err := a.byID(credentials.Uid)
+	known, err := a.peer(credentials.Uid)
 	if err != nil {
 		return "", 0, fmt.Errorf("peer of a socket: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -141,10 +142,11 @@ func driverOf(c config.Cluster) (driver schedulers.Driver, missing string, err e
 	return slurm.New(cfg), "", nil
 }
 
-// submitAs returns as whom root acts for a user.
-func submitAs() func(user string) (*syscall.Credential, error) {
+// submitAs returns as whom root acts for a user: one for all who ask, so that looking
+// for files keeps known whom to submit for.
+var submitAs = sync.OnceValue(func() func(user string) (*syscall.Credential, error) {
 	return server.SubmitAs(userName(), func() segue.Time { return segue.TimeOf(time.Now()) })
-}
+})
 
 func limitsOf(c config.Config) api.Limits {
 	l := c.Limits
