@@ -124,7 +124,7 @@ func (h *handover) submitted(job segue.JobID) {
 
 // record notes in the spool what has become of the link, and hands the chain over.
 func (h *handover) record() {
-	if h.lost {
+	if h.lost || !h.spool.holds(h.chain.ID) {
 		return
 	}
 	if err := h.spool.Record(h.chain, h.link); err != nil {

@@ -23,40 +23,58 @@ type spool struct {
 	// server is who is to take over what is recorded and handed over, by its address;
 	// empty for whoever opens the user's store.
 	server string
+	// step is called before every change to a file; nil but in tests.
+	step func()
 }
 
 // spooled is what a file of the spool holds.
 type spooled struct {
-	Chain  segue.Chain
-	Link   segue.Link
-	Server string // as of spool: nobody else takes it, since the server may have
+	Chain segue.Chain
+	Link  segue.Link
+	// Server is as of spool: nobody else takes it, since the server may have. A file
+	// among those for servers that names none is of a chain that was refused.
+	Server string
 }
 
 // Record writes a chain with its first link, whole or not at all. What was
 // recorded of it before is replaced.
 func (s spool) Record(chain segue.Chain, link segue.Link) error {
+	return s.write(spooled{chain, link, s.server})
+}
+
+func (s spool) write(c spooled) error {
 	var content bytes.Buffer
-	if err := gob.NewEncoder(&content).Encode(spooled{chain, link, s.server}); err != nil {
-		return fmt.Errorf("spool chain %s: %w", chain.ID, err)
+	if err := gob.NewEncoder(&content).Encode(c); err != nil {
+		return fmt.Errorf("spool chain %s: %w", c.Chain.ID, err)
 	}
-	path := s.path(chain.ID)
+	path := s.path(c.Chain.ID)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return segue.Errorf(segue.Unavailable, "spool chain %s: %w", chain.ID, err)
+		return segue.Errorf(segue.Unavailable, "spool chain %s: %w", c.Chain.ID, err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), chain.ID+".*.new")
+	s.about()
+	f, err := os.CreateTemp(filepath.Dir(path), c.Chain.ID+".*.new")
 	if err != nil {
-		return segue.Errorf(segue.Unavailable, "spool chain %s: %w", chain.ID, err)
+		return segue.Errorf(segue.Unavailable, "spool chain %s: %w", c.Chain.ID, err)
 	}
+	s.about()
 	_, err = f.Write(content.Bytes())
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
+		s.about()
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
-		return segue.Errorf(segue.Unavailable, "spool chain %s: %w", chain.ID, err)
+		return segue.Errorf(segue.Unavailable, "spool chain %s: %w", c.Chain.ID, err)
 	}
 	return nil
+}
+
+// about says that a file is about to be changed.
+func (s spool) about() {
+	if s.step != nil {
+		s.step()
+	}
 }
 
 // patience is how long a chain whose link is being submitted is left to the
@@ -68,11 +86,11 @@ const patience = 15 * time.Minute
 // taken; one that a server refuses is nobody's in particular from then on. The error
 // joins what went wrong.
 func (s spool) HandOver(to Recorder, now segue.Time) error {
+	all := []error{s.finishKeeping()}
 	paths, err := filepath.Glob(s.path("*"))
 	if err != nil {
 		return err
 	}
-	var all []error
 	for _, path := range paths {
 		chain, err := readSpooled(path)
 		if err == nil && chain.Server != s.server { // it was for another one
@@ -123,12 +141,61 @@ func (s spool) path(id string) string {
 	return filepath.Join(s.dir, folder, id+spoolSuffix)
 }
 
-// keepHere leaves a chain that its server refuses to whoever opens the user's store.
+// keepHere leaves a chain that its server refuses to whoever opens the user's store. It is
+// one file all the time, so that no two take it: marked where it lies it is not the
+// server's any more, and is then brought to the others.
 func (s spool) keepHere(c spooled) error {
-	if err := (spool{dir: s.dir}).Record(c.Chain, c.Link); err != nil {
+	if err := s.write(spooled{Chain: c.Chain, Link: c.Link}); err != nil {
 		return err
 	}
-	return s.remove(c.Chain.ID)
+	return s.bringHere(c.Chain.ID)
+}
+
+// bringHere brings a chain that is marked as refused to those that are meant for the
+// user's own store, unless somebody else has.
+func (s spool) bringHere(id string) error {
+	here := spool{dir: s.dir}.path(id)
+	if err := os.MkdirAll(filepath.Dir(here), 0o700); err != nil {
+		return segue.Errorf(segue.Unavailable, "keep chain %s here: %w", id, err)
+	}
+	s.about()
+	if err := os.Rename(spool{dir: s.dir, server: forAny}.path(id), here); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return segue.Errorf(segue.Unavailable, "keep chain %s here: %w", id, err)
+	}
+	return nil
+}
+
+// finishKeeping does what is left of keepHere where a process ended in the middle of it.
+func (s spool) finishKeeping() error {
+	var all []error
+	for _, c := range s.forServers() {
+		if c.Server == "" {
+			all = append(all, s.bringHere(c.Chain.ID))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// forAny stands for the address of any server.
+const forAny = "any"
+
+// forServers returns the chains that can be read among those for servers.
+func (s spool) forServers() []spooled {
+	var all []spooled
+	paths, _ := filepath.Glob(spool{dir: s.dir, server: forAny}.path("*"))
+	for _, path := range paths {
+		if c, err := readSpooled(path); err == nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// holds reports whether a chain still waits where it was recorded. Whoever has taken
+// one whose link was being submitted asks the scheduler for it.
+func (s spool) holds(id string) bool {
+	c, err := readSpooled(s.path(id))
+	return err == nil && c.Server == s.server
 }
 
 // alone reports whether no other process hands over what waits for a server; until done
@@ -177,11 +244,9 @@ func (s spool) handedOver(id string) (segue.Chain, error) {
 // waiting returns how many chains wait for servers, by their addresses.
 func (s spool) waiting() map[string]int {
 	waiting := map[string]int{}
-	s.server = "any"
-	paths, _ := filepath.Glob(s.path("*"))
-	for _, path := range paths {
-		if chain, err := readSpooled(path); err == nil && chain.Server != "" {
-			waiting[chain.Server]++
+	for _, c := range s.forServers() {
+		if c.Server != "" {
+			waiting[c.Server]++
 		}
 	}
 	return waiting

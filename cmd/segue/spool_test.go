@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -117,5 +120,90 @@ func TestDamagedFileOfTheSpoolKeepsNothingElseBack(t *testing.T) {
 	var r took
 	if err := s.HandOver(&r, 0); err == nil || len(r.chains) != 1 {
 		t.Errorf("error %v, and %d chains", err, len(r.chains))
+	}
+}
+
+// Whenever the process ends that keeps a refused chain here, one of the two who may
+// take the chain does, and it is never both: not even where the server takes chains
+// by then.
+func TestARefusedChainIsKeptHereOnceWheneverItsProcessEnds(t *testing.T) {
+	t.Parallel()
+	for _, serverFirst := range []bool{true, false} {
+		killed := true
+		for endAt := 1; killed; endAt++ {
+			dir := t.TempDir()
+			here, local := spool{dir: dir, server: "unix:///here"}, spool{dir: dir}
+			c := aChain(segue.LinkQueued)
+			if err := here.Record(c.Chain, c.Link); err != nil {
+				t.Fatal(err)
+			}
+			steps := 0
+			killed = endsAt(func() bool { steps++; return steps == endAt }, func(step func()) {
+				here.step = step
+				if err := here.HandOver(&took{err: errRefused}, 0); !errors.Is(err, errRefused) {
+					t.Errorf("error is %v, want the refusal", err)
+				}
+				here.step = nil
+			})
+			here.step = nil
+			var server, store took
+			for i := range 4 {
+				to, by := &server, here
+				if (i%2 == 0) != serverFirst {
+					to, by = &store, local
+				}
+				if err := by.HandOver(to, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := len(server.chains) + len(store.chains); got != 1 {
+				t.Errorf("ended before step %d: the server took it %d times, the store %d times; want one of them once", endAt, len(server.chains), len(store.chains))
+			}
+			if !killed && (len(store.chains) != 1 || steps < 4) {
+				t.Errorf("after all %d steps the store took it %d times, want at least 4 and 1", steps, len(store.chains))
+			}
+		}
+	}
+}
+
+// endsAt lets do run in a goroutine, which ends in the middle of it, as a process does
+// that is killed, when at is true; it reports whether it did.
+func endsAt(at func() bool, do func(step func())) (ended bool) {
+	over := make(chan bool, 1)
+	go func() {
+		ended := true
+		defer func() { over <- ended }()
+		do(func() {
+			if at() {
+				runtime.Goexit()
+			}
+		})
+		ended = false
+	}()
+	return <-over
+}
+
+// A process that submits for longer than others leave its chain to it does not bring it
+// back when they have taken it.
+func TestAChainThatWasTakenMeanwhileIsNotRecordedAgain(t *testing.T) {
+	t.Parallel()
+	for name, refusal := range map[string]error{"the server took it": nil, "the server refused it": errRefused} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			c := aChain(segue.LinkSubmitting)
+			h := handover{spool: spool{dir: dir, server: "unix:///here"}, chain: c.Chain, link: c.Link, stderr: io.Discard}
+			if err := h.spool.Record(h.chain, h.link); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.spool.HandOver(&took{err: refusal}, segue.Time(0).Add(16*time.Minute)); !errors.Is(err, refusal) {
+				t.Fatal(err)
+			}
+			h.submitted(segue.JobID{Number: 7})
+			var server took
+			if err := h.spool.HandOver(&server, 0); err != nil || len(server.chains) != 0 {
+				t.Errorf("%v, and it is offered again %d times", err, len(server.chains))
+			}
+		})
 	}
 }
