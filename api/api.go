@@ -53,6 +53,7 @@ type API struct {
 	metrics  *metrics
 	late     lateAnswers
 	working  workedOn
+	large    largeOnes
 	huma     huma.API
 	handler  http.Handler
 }
@@ -117,7 +118,7 @@ func (a *API) operations() {
 	add(a, ScopeRead, operation("list-chains", "GET", "/v1/chains", "chains", "List chains, the latest first"), a.listChains)
 	add(a, ScopeRead, operation("get-chain", "GET", "/v1/chains/{id}", "chains", "Show a chain and its links"), a.getChain)
 	add(a, ScopeRead, operation("list-decisions", "GET", "/v1/chains/{id}/decisions", "chains", "Show why links of a chain were submitted when they were"), a.listDecisions)
-	addWrite(a, ScopeSubmit, handOverOperation(), a.handOver)
+	addWrite(a, ScopeSubmit, a.handOverOperation(), a.handOver)
 	for _, c := range stateChanges {
 		addWrite(a, ScopeChains, operation(c.verb+"-chain", "POST", "/v1/chains/{id}/"+c.verb, "chains", c.summary), a.changeState(c))
 	}

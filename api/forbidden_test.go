@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -325,6 +326,7 @@ func TestErrorsAreProblemsByTheirKind(t *testing.T) {
 		"conflict":       {segue.Errorf(segue.Conflict, "it is paused"), 409, "it is paused", ""},
 		"unavailable":    {segue.Errorf(segue.Unavailable, "no answer"), 503, "no answer", "5"},
 		"corrupt":        {segue.Errorf(segue.Corrupt, "page 7"), 500, "page 7", ""},
+		"out of time":    {fmt.Errorf("read chain: %w", context.DeadlineExceeded), 503, "it was not done within the limit of time", "5"},
 		"of no kind":     {http.ErrAbortHandler, 500, "see the server's log", ""},
 		"one of its own": {forbidden("no"), 403, "no", ""},
 	}

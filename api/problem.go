@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -97,6 +98,10 @@ func problemOf(err error) *Problem {
 		return p
 	}
 	kind := segue.KindOf(err)
+	if kind == segue.Other && errors.Is(err, context.DeadlineExceeded) {
+		err = segue.Errorf(segue.Unavailable, "it was not done within the limit of time")
+		kind = segue.Unavailable
+	}
 	p := sorts[kind].problem(err.Error())
 	switch kind {
 	case segue.Other:
