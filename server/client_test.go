@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -81,6 +82,52 @@ func TestAProgramUsesAServerByTheClient(t *testing.T) {
 	}
 	if chains, err := c.Chains(ctx, ""); err != nil || len(chains) != 0 {
 		t.Errorf("chains %+v, %v; want none", chains, err)
+	}
+}
+
+// A stream of changes ends when its reader says so, or the server.
+func TestAProgramFollowsChanges(t *testing.T) {
+	t.Parallel()
+	srv, err := New(openStore(t), Config{Now: realNow, Holder: "one", User: "segue", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(srv.Handler())
+	defer web.Close()
+	_, secret, err := CreateToken(t.Context(), srv.store, Grant{User: "ada", Scopes: []api.Scope{api.ScopeRead}}, "ada", realNow())
+	if err != nil {
+		t.Fatal(err)
+	}
+	follow := func(token string, use func(client.Event) error) error {
+		c, err := client.New(client.Config{Server: web.URL, Token: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Follow(t.Context(), use)
+	}
+	enough := errors.New("enough")
+	var told []client.Event
+	err = follow(secret, func(e client.Event) error {
+		if told = append(told, e); len(told) == 1 {
+			srv.feed.Publish(
+				api.Event{At: realNow(), Chain: segue.Chain{ID: "bens", User: "ben", Created: realNow()}},
+				api.Event{At: realNow(), Chain: segue.Chain{ID: "adas", User: "ada", Created: realNow()}},
+				api.Event{At: realNow(), Chain: segue.Chain{ID: "adas", User: "ada"}, Link: &segue.Link{Chain: "adas", Number: 2}},
+			)
+		}
+		if len(told) == 3 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) || len(told) != 3 {
+		t.Fatalf("%d events, %v; want the beginning and two of ada's", len(told), err)
+	}
+	if told[0].Chain != nil || told[0].Link != nil || told[1].Chain == nil || told[1].Chain.Chain.ID != "adas" || told[2].Link == nil || told[2].Link.Link.Number != 2 {
+		t.Errorf("events %+v", told)
+	}
+	if err := follow("nobody's", func(client.Event) error { return enough }); segue.KindOf(err) != segue.Other || errors.Is(err, enough) {
+		t.Errorf("with a token that nobody knows: %v, want what the server answers", err)
 	}
 }
 

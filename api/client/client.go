@@ -127,16 +127,14 @@ const keyHeader = "Idempotency-Key"
 // send sends a request and reads the answer. An error of the server has the kind that
 // it has there.
 func (c *Client) send(ctx context.Context, by *http.Client, method, path string, header http.Header, body io.Reader, answer any) error {
-	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	r, err := c.request(ctx, method, path, body)
 	if err != nil {
-		return fmt.Errorf("ask the server: %w", err)
+		return err
 	}
-	r.Header = header
-	if r.Header.Get(keyHeader) == "" {
-		r.Header.Del(keyHeader)
-	}
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
+	for name, values := range header {
+		if values[0] != "" {
+			r.Header[name] = values
+		}
 	}
 	got, err := by.Do(r)
 	if err != nil {
@@ -154,6 +152,18 @@ func (c *Client) send(ctx context.Context, by *http.Client, method, path string,
 		return segue.Errorf(segue.Corrupt, "read the server's answer: %w", err)
 	}
 	return nil
+}
+
+// request returns one in the name of the caller.
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, fmt.Errorf("ask the server: %w", err)
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	return r, nil
 }
 
 // refusal returns the error of an answer that is none.

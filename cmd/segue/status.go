@@ -21,7 +21,7 @@ import (
 func newStatusCommand() *cobra.Command {
 	var where chainStore
 	var ask serverFlags
-	var all, asJSON bool
+	var all, asJSON, follow bool
 	show := func(cmd *cobra.Command, s chainSource, args []string) error {
 		now := segue.TimeOf(time.Now())
 		if len(args) == 1 {
@@ -34,16 +34,28 @@ func newStatusCommand() *cobra.Command {
 		Short: "Show chains: what runs, what is queued, and when the next link comes",
 		Long: `Status shows the chains that go on; with --all those that have ended too, and with
 the name of one its links. The odds of a gap are those of the latest decision. With
---server a server is asked for the chains that its token may see.`,
+--server a server is asked for the chains that its token may see, and with --follow
+it tells what changes, until ^C; a stream that breaks goes on where it was.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return ask.ask(cmd.Context(), &where,
-				func(c *client.Client) error { return show(cmd, served{c}, args) },
-				func(s *store.Store) error { return show(cmd, s, args) })
+				func(c *client.Client) error {
+					if follow {
+						return followStatus(cmd, c, args, asJSON, show)
+					}
+					return show(cmd, served{c}, args)
+				},
+				func(s *store.Store) error {
+					if follow {
+						return segue.Errorf(segue.Invalid, "--follow: a server tells of changes: name it by --server or %s", serverVariable)
+					}
+					return show(cmd, s, args)
+				})
 		},
 	}
 	where.add(cmd.Flags())
 	ask.add(cmd.Flags(), "about its chains (default "+serverVariable+")")
+	cmd.Flags().BoolVar(&follow, "follow", false, "go on with what changes, as a server tells it")
 	cmd.Flags().BoolVar(&all, "all", false, "show chains that have ended too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
