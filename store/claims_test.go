@@ -1,9 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/segue-project/segue"
 )
@@ -69,7 +73,7 @@ func TestOfManyClaimsAtOnceAsManyAreTakenAsMayBe(t *testing.T) {
 				t.Parallel()
 				where := fresh(t)
 				open(t, where)
-				errs := atOnce(t, where, func(i int) (segue.Chain, segue.Link) { return claim(fmt.Sprintf("c%d", i), "ada", tt.job(i)) }, Most{Chains: 5, Open: 2})
+				errs := atOnce(t, where, func(i int) (segue.Chain, segue.Link) { return claim(fmt.Sprintf("c%d", i), "ada", tt.job(i)) }, Most{Chains: 5, Recent: 100, Open: 2, Bytes: 1 << 20})
 				wantTaken(t, errs, tt.want, tt.refusal)
 			})
 		}
@@ -82,7 +86,7 @@ func TestAClaimIsAmongTheUsersOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, fresh(t))
-			most := Most{Chains: 5, Open: 2}
+			most := Most{Chains: 5, Recent: 100, Open: 2, Bytes: 1 << 20}
 			for _, c := range []struct {
 				id, user string
 				job      int64
@@ -106,6 +110,53 @@ func TestAClaimIsAmongTheUsersOwn(t *testing.T) {
 			ended.State = segue.LinkEnded
 			must(t, s.UpdateLink(t.Context(), was, ended))
 			must(t, s.ClaimChain(t.Context(), chain, first, most))
+		})
+	}
+}
+
+// A user who stops chain after chain fills no disk with what was captured of them.
+func TestWhatWasCapturedOfChainsThatAreOverMakesRoom(t *testing.T) {
+	t.Parallel()
+	const large = 10_000
+	for name, fresh := range engines(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, fresh(t))
+			most := Most{Chains: 100, Recent: 6, Open: 100, Bytes: 3 * large}
+			hand := func(id, user string, after time.Duration) error {
+				chain, first := claim(id, user, 0)
+				chain.Created = t0.Add(after)
+				chain.Submission.Script = bytes.Repeat([]byte{'#'}, large)
+				return s.ClaimChain(t.Context(), chain, first, most)
+			}
+			stop := func(id string) {
+				must(t, s.SetChainState(t.Context(), id, segue.ChainActive, segue.ChainStopped, "Stopped."))
+			}
+			must(t, hand("bobs", "bob", 0))
+			stop("bobs")
+			for i, id := range []string{"a1", "a2", "a3"} {
+				must(t, hand(id, "ada", time.Duration(i)*time.Hour))
+			}
+			wantKind(t, hand("a4", "ada", 3*time.Hour), segue.Invalid) // all of them go on
+			stop("a2")
+			stop("a1")
+			must(t, hand("a4", "ada", 3*time.Hour))
+			scripts := map[string]int{}
+			for _, id := range []string{"a1", "a2", "a3", "a4", "bobs"} {
+				chain, err := s.Chain(t.Context(), id)
+				must(t, err)
+				scripts[id] = len(chain.Submission.Script)
+			}
+			if diff := cmp.Diff(map[string]int{"a1": 0, "a2": large, "a3": large, "a4": large, "bobs": large}, scripts); diff != "" {
+				t.Errorf("bytes of scripts (-want +got):\n%s", diff)
+			}
+			stop("a3")
+			must(t, hand("a5", "ada", 4*time.Hour))
+			stop("a4")
+			must(t, hand("a6", "ada", 5*time.Hour))
+			stop("a5")
+			wantKind(t, hand("a7", "ada", 6*time.Hour), segue.Invalid) // within 30 days of six others
+			must(t, hand("a7", "ada", recent+6*time.Hour))
 		})
 	}
 }

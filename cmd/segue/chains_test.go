@@ -181,6 +181,16 @@ func TestLogsDoNotWaitForAPipe(t *testing.T) {
 	}
 }
 
+func TestLogsOfAChainWhoseSubmissionIsForgottenSaySo(t *testing.T) {
+	t.Parallel()
+	c := queued("train")
+	c.Chain.Submission = segue.Submission{}
+	_, complaint, code := segueSays("logs", "train", "--store", storeOf(t, c))
+	if want := "what was captured of chain " + c.Chain.ID + " is kept no longer"; code != cli.ExitFailure || !strings.Contains(complaint, want) {
+		t.Errorf("logs exits with %d and says %q, want %q", code, complaint, want)
+	}
+}
+
 func TestAChainThatBacksOffSaysUntilWhen(t *testing.T) {
 	t.Parallel()
 	c := queued("train")

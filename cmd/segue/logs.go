@@ -58,6 +58,9 @@ func newLogsCommand() *cobra.Command {
 }
 
 func showLogs(out io.Writer, chain segue.Chain, links []segue.Link, lines int, all bool) error {
+	if s := chain.Submission; s.Dir == "" && len(s.Env) == 0 {
+		return segue.Errorf(segue.NotFound, "what was captured of chain %s is kept no longer", chain.ID)
+	}
 	job, err := sbatch.Read(sbatch.Input{Args: chain.Submission.Args, Env: chain.Submission.Env, Script: chain.Submission.Script})
 	if err != nil {
 		return err
