@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Chain is work that goes on over several jobs, its links.
@@ -118,7 +119,8 @@ func (t Terms) WithDefaults() Terms {
 	return t
 }
 
-// Validate refuses terms that make no sense.
+// Validate refuses terms that make no sense, and paths that are no UTF-8: those who keep
+// terms, or pass them on, do so as text, and would have another file looked for.
 func (t Terms) Validate() error {
 	for _, d := range []struct {
 		name  string
@@ -129,6 +131,10 @@ func (t Terms) Validate() error {
 		}
 	}
 	switch {
+	case !utf8.ValidString(t.DoneFile):
+		return Errorf(Invalid, "the file %q that says that the work is done: want a path in UTF-8", t.DoneFile)
+	case !utf8.ValidString(t.ReadyDir):
+		return Errorf(Invalid, "the folder %q in which links say that they are of use: want a path in UTF-8", t.ReadyDir)
 	case t.MaxLinks < 0:
 		return Errorf(Invalid, "a chain of %d links, want 1 or more, or 0 for no bound", t.MaxLinks)
 	case t.MaxFastFails < 0:

@@ -84,6 +84,8 @@ func TestTermsThatMakeNoSense(t *testing.T) {
 		"GPU-hours of NaN":     {MaxGPUHours: math.NaN()},
 		"negative least lead":  {MinLead: -1},
 		"negative longest one": {MaxLead: -1},
+		"a file in Latin 1":    {DoneFile: "/d\xfcne"},
+		"a folder in Latin 1":  {ReadyDir: "/home/j\xfcrgen/ready"},
 	} {
 		if err := terms.Validate(); segue.KindOf(err) != segue.Invalid {
 			t.Errorf("%s: error %v, want one of kind invalid", name, err)

@@ -44,7 +44,7 @@ type ChainAnswer struct {
 	Why         string   `json:"why,omitempty" doc:"Why it is in this state."`
 	Nodes       int      `json:"nodes"`
 	GPUsPerNode int      `json:"gpus_per_node,omitempty"`
-	TimeLimit   *float64 `json:"time_limit_seconds" doc:"Of each link; null for unlimited."`
+	TimeLimit   *float64 `json:"time_limit_seconds" doc:"Of each link; null for unlimited, 0 for the scheduler's default."`
 	Partition   string   `json:"partition,omitempty"`
 	Account     string   `json:"account,omitempty"`
 	QOS         string   `json:"qos,omitempty"`

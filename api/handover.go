@@ -20,7 +20,7 @@ type HandOver struct {
 	Created     string             `json:"created" format:"date-time"`
 	Nodes       int                `json:"nodes" minimum:"1"`
 	GPUsPerNode int                `json:"gpus_per_node,omitempty" minimum:"0"`
-	TimeLimit   string             `json:"time_limit" doc:"Of each link, as sbatch reads it, or a duration; unlimited for none." example:"48:00:00"`
+	TimeLimit   string             `json:"time_limit,omitempty" doc:"Of each link, as sbatch reads it, or a duration; unlimited for none, nothing for the scheduler's default." example:"48:00:00"`
 	Partition   string             `json:"partition,omitempty" maxLength:"1024"`
 	Account     string             `json:"account,omitempty" maxLength:"1024"`
 	QOS         string             `json:"qos,omitempty" maxLength:"1024"`
@@ -73,12 +73,18 @@ type HandOverLink struct {
 	Submitted string `json:"submitted,omitempty" format:"date-time"`
 }
 
-// HandOverOf returns a chain and its first link as they are handed over.
-func HandOverOf(c segue.Chain, first segue.Link) HandOver {
+// HandOverOf returns a chain and its first link as they are handed over. Names of which
+// bytes are no UTF-8 are told with U+FFFD in their place, as a store keeps them: links
+// are submitted with the submission's own. An error is Invalid: a path, for which that
+// would be another one.
+func HandOverOf(c segue.Chain, first segue.Link) (HandOver, error) {
+	if err := c.Terms.Validate(); err != nil {
+		return HandOver{}, err
+	}
 	t, s := c.Terms, c.Submission
 	h := HandOver{
-		Name: c.Name, Created: c.Created.String(), Nodes: c.Request.Nodes, GPUsPerNode: c.Request.GPUsPerNode, TimeLimit: "unlimited",
-		Partition: c.Request.Partition, Account: c.Request.Account, QOS: c.Request.QOS,
+		Name: asText(c.Name), Created: c.Created.String(), Nodes: c.Request.Nodes, GPUsPerNode: c.Request.GPUsPerNode,
+		Partition: asText(c.Request.Partition), Account: asText(c.Request.Account), QOS: asText(c.Request.QOS),
 		Terms: HandOverTerms{
 			MaxLinks: t.MaxLinks, MaxTime: spanText(t.MaxTime), DoneFile: t.DoneFile, DoneCodes: t.DoneCodes, Startup: spanText(t.Startup),
 			MinLead: spanText(t.MinLead), MaxLead: spanText(t.MaxLead), FastFail: spanText(t.FastFail), MaxFastFails: t.MaxFastFails,
@@ -89,7 +95,11 @@ func HandOverOf(c segue.Chain, first segue.Link) HandOver {
 		},
 		Link: HandOverLink{State: first.State.String(), Job: jobOf(first.Job), Planned: first.Planned.String()},
 	}
-	if c.Request.Limit != segue.Unlimited {
+	switch c.Request.Limit {
+	case 0:
+	case segue.Unlimited:
+		h.TimeLimit = "unlimited"
+	default:
 		h.TimeLimit = c.Request.Limit.String()
 	}
 	if t.Prefer != 0 {
@@ -101,8 +111,10 @@ func HandOverOf(c segue.Chain, first segue.Link) HandOver {
 	for _, l := range s.Limits {
 		h.Submission.Limits = append(h.Submission.Limits, HandOverLimit{l.Name, boundOf(l.Soft), boundOf(l.Hard)})
 	}
-	return h
+	return h, nil
 }
+
+func asText(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 type (
 	handOverInput struct {
@@ -209,7 +221,10 @@ func (h HandOver) read(id, user string, now segue.Time) (segue.Chain, segue.Link
 		return none(c.err)
 	}
 	var err error
-	if !strings.EqualFold(h.TimeLimit, "unlimited") {
+	switch {
+	case h.TimeLimit == "":
+		chain.Request.Limit = 0
+	case !strings.EqualFold(h.TimeLimit, "unlimited"):
 		if chain.Request.Limit, err = limitOf("time_limit", h.TimeLimit); err != nil {
 			return none(err)
 		}
@@ -228,7 +243,7 @@ func (h HandOver) read(id, user string, now segue.Time) (segue.Chain, segue.Link
 		}
 	}
 	switch at := h.Submission.ScriptAt; {
-	case chain.Request.Limit <= 0:
+	case chain.Request.Limit <= 0 && h.TimeLimit != "":
 		err = segue.Errorf(segue.Invalid, "time_limit: %s, want more than 0", h.TimeLimit)
 	case chain.Submission.Dir == "":
 		err = segue.Errorf(segue.Invalid, "submission.dir is empty, want an absolute path")

@@ -37,7 +37,10 @@ func aChain() (segue.Chain, segue.Link) {
 // asBody returns the body that hands a chain over, after a change.
 func asBody(t testing.TB, change func(*HandOver)) string {
 	t.Helper()
-	h := HandOverOf(aChain())
+	h, err := HandOverOf(aChain())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if change != nil {
 		change(&h)
 	}
@@ -148,7 +151,7 @@ func TestAChainThatMakesNoSenseIsNotTaken(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*HandOver){
 		"no node":                     func(h *HandOver) { h.Nodes = 0 },
-		"no limit":                    func(h *HandOver) { h.TimeLimit = "" },
+		"a limit of nothing":          func(h *HandOver) { h.TimeLimit = "0s" },
 		"a limit below nothing":       func(h *HandOver) { h.TimeLimit = "-3h" },
 		"made long ago":               func(h *HandOver) { h.Created = "1970-01-01T00:00:00Z" },
 		"planned long ago":            func(h *HandOver) { h.Link.Planned = "1970-01-01T00:00:00Z" },
@@ -193,6 +196,15 @@ func TestAChainThatMakesNoSenseIsNotTaken(t *testing.T) {
 	}
 }
 
+func TestAChainMayHaveTheSchedulersLimit(t *testing.T) {
+	t.Parallel()
+	h := newHouse()
+	w := call{secret: adaSubmits, what: newChain, body: asBody(t, func(h *HandOver) { h.TimeLimit = "" })}.answers(t, h.serve(t, Limits{}))
+	if w.Code != 201 || h.chains[len(h.chains)-1].Request.Limit != 0 {
+		t.Errorf("status %d, a limit of %s; want 201 and none: %s", w.Code, h.chains[len(h.chains)-1].Request.Limit, w.Body)
+	}
+}
+
 func TestALinkMayBeOnItsWaySinceYesterday(t *testing.T) {
 	t.Parallel()
 	body := asBody(t, func(h *HandOver) {
@@ -213,6 +225,32 @@ func TestAScriptAsLargeAsSbatchTakesIsHandedOver(t *testing.T) {
 	}
 }
 
+// Names are told as text. A path is not told as another one.
+func TestAHandOverIsText(t *testing.T) {
+	t.Parallel()
+	latin := "/home/j\xfcrgen"
+	chain, first := aChain()
+	chain.Name, chain.Request.QOS = "caf\xe9", "\xff"
+	h, err := HandOverOf(chain, first)
+	if err != nil || h.Name != "caf\uFFFD" || h.QOS != "\uFFFD" {
+		t.Errorf("%v, the name %q and the QOS %q; want U+FFFD in both", err, h.Name, h.QOS)
+	}
+	chain.Submission.Dir, chain.Submission.Args[2] = latin, latin+"/job.sh"
+	if h, err = HandOverOf(chain, first); err != nil || string(h.Submission.Dir) != latin || string(h.Submission.Args[2]) != latin+"/job.sh" {
+		t.Errorf("%v, submitted in %q with %q; want every byte", err, h.Submission.Dir, h.Submission.Args)
+	}
+	for name, change := range map[string]func(*segue.Terms){
+		"done file":    func(t *segue.Terms) { t.DoneFile = latin + "/done" },
+		"ready folder": func(t *segue.Terms) { t.ReadyDir = latin + "/ready" },
+	} {
+		other := chain
+		change(&other.Terms)
+		if _, err := HandOverOf(other, first); segue.KindOf(err) != segue.Invalid || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("a %s in Latin 1: %v, want an error of kind invalid", name, err)
+		}
+	}
+}
+
 // What is handed over is what was captured, whatever bytes it has.
 func TestHandOverKeepsAChain(t *testing.T) {
 	t.Parallel()
@@ -223,7 +261,7 @@ func TestHandOverKeepsAChain(t *testing.T) {
 		chain, first := aChain()
 		chain.Name = rapid.StringN(0, 100, 1000).Draw(r, "name")
 		chain.Created, first.Planned, first.Submitted = at.Draw(r, "created"), at.Draw(r, "planned"), at.Draw(r, "submitted")
-		chain.Request.Limit = rapid.OneOf(rapid.Map(rapid.Int64Range(1, 1e6), func(s int64) time.Duration { return time.Duration(s) * time.Second }), rapid.Just(segue.Unlimited)).Draw(r, "limit")
+		chain.Request.Limit = rapid.OneOf(rapid.Map(rapid.Int64Range(1, 1e6), func(s int64) time.Duration { return time.Duration(s) * time.Second }), rapid.SampledFrom([]time.Duration{segue.Unlimited, 0})).Draw(r, "limit")
 		chain.Terms = segue.Terms{
 			Prefer: segue.Preference(rapid.Float64Range(0.001, 1000).Draw(r, "prefer")), MaxLinks: rapid.IntRange(0, 1e6).Draw(r, "links"),
 			MaxTime: span.Draw(r, "time"), DoneFile: "/" + text.Draw(r, "done"), DoneCodes: rapid.SliceOfN(rapid.IntRange(0, 255), 1, 9).Draw(r, "codes"),
@@ -233,7 +271,11 @@ func TestHandOverKeepsAChain(t *testing.T) {
 		chain.Submission.Env = rapid.SliceOfN(text, 1, 9).Draw(r, "env")
 		chain.Submission.Limits = []segue.ResourceLimit{{Name: "AS", Soft: rapid.Uint64().Draw(r, "soft"), Hard: rapid.Uint64().Draw(r, "hard")}}
 		chain.Terms.DoneFile = strings.ToValidUTF8(chain.Terms.DoneFile, "?") // JSON's text
-		content, err := json.Marshal(HandOverOf(chain, first))
+		told, err := HandOverOf(chain, first)
+		if err != nil {
+			r.Fatal(err)
+		}
+		content, err := json.Marshal(told)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -31,6 +31,9 @@ func (s *Store) createChain(ctx context.Context, c segue.Chain, first segue.Link
 	case first.Chain != c.ID || first.Number != 1 || first.Attempt != 1:
 		return segue.Errorf(segue.Invalid, "its first link is %s, want %s", first.Token(), (&segue.Link{Chain: c.ID, Number: 1, Attempt: 1}).Token())
 	}
+	if err := c.Terms.Validate(); err != nil {
+		return err
+	}
 	terms, err := json.Marshal(c.Terms)
 	if err != nil {
 		return segue.Errorf(segue.Invalid, "its terms: %w", err)

@@ -49,6 +49,9 @@ func TestChainIsCreatedOnceAndWhole(t *testing.T) {
 			}
 			wantKind(t, s.CreateChain(t.Context(), aChain("a"), aLink("a", 1)), segue.Conflict)
 			wantKind(t, s.CreateChain(t.Context(), aChain("b"), aLink("b", 2)), segue.Invalid)
+			latin := aChain("b")
+			latin.Terms.DoneFile = "/d\xfcne" // as text it would be another file
+			wantKind(t, s.CreateChain(t.Context(), latin, aLink("b", 1)), segue.Invalid)
 			wantKind(t, s.CreateChain(t.Context(), aChain("no spaces"), aLink("no spaces", 1)), segue.Invalid)
 			_, err := s.Chain(t.Context(), "b")
 			wantKind(t, err, segue.NotFound)

@@ -100,7 +100,11 @@ func (c *Client) Decisions(ctx context.Context, id string, n int) ([]api.Decisio
 // HandOver hands over a chain whose first link is submitted. It may be asked for again
 // when nobody knows what became of it: the chain is taken once.
 func (c *Client) HandOver(ctx context.Context, chain segue.Chain, first segue.Link) error {
-	return c.do(ctx, http.MethodPut, "/v1/chains/"+url.PathEscape(chain.ID), "", api.HandOverOf(chain, first), new(Chain))
+	body, err := api.HandOverOf(chain, first)
+	if err != nil {
+		return err
+	}
+	return c.do(ctx, http.MethodPut, "/v1/chains/"+url.PathEscape(chain.ID), "", body, new(Chain))
 }
 
 // Change pauses, resumes or stops a chain, by that verb. With a key it is done once,

@@ -124,7 +124,7 @@ func chainOf(args []string) (segue.Chain, error) {
 	}
 	chain.Request.User = chain.User
 	chain.Terms = termsOf(job, chain.Submission.Dir)
-	return chain, nil
+	return chain, chain.Terms.Validate()
 }
 
 // runningLink returns the first link of a chain, which is a job that Slurm knows.

@@ -41,8 +41,10 @@ for job in JOBS/*/job; do
   number=${job%/job}
   state=RUNNING
   [ "$now" -lt $((start + LIFE)) ] || state=TIMEOUT
-  printf '%s\037%s\0371001\037%s\037\037batch\037normal\0371\0370:01:00\037%s\037%s\037%s\037%s\0371\037None\037gres/gpu=1\037n1\0370\0370\0370:0\037\037\037\037\0371\037train\037%s%s\n' \
-    "${number##*/}" $state "$user" "$start" "$start" "$start" $((start + LIFE)) "$token" "$end"
+  uid=1001
+  [ "$user" != nobody ] || uid=65534
+  printf '%s\037%s\037%s\037%s\037\037batch\037normal\0371\0370:01:00\037%s\037%s\037%s\037%s\0371\037None\037gres/gpu=1\037n1\0370\0370\0370:0\037\037\037\037\0371\037train\037%s%s\n' \
+    "${number##*/}" $state $uid "$user" "$start" "$start" "$start" $((start + LIFE)) "$token" "$end"
 done`,
 }
 

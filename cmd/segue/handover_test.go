@@ -181,7 +181,7 @@ func TestAUsersChainComesToAServerOfRoot(t *testing.T) {
 	s.until("the work is done", func() bool { out, _ := ada.runs("status", "--all"); return strings.Contains(out, "done") })
 
 	r.kill()
-	out, complaint = ada.runs("sbatch", "-J", "later", "--time=1", "--segue-chain", "--wrap=true")
+	out, complaint = ada.runs("sbatch", "-J", "later", "--segue-chain", "--wrap=true")
 	if !strings.HasPrefix(out, "Submitted batch job ") || !strings.Contains(complaint, "the chain waits for the server") {
 		t.Fatalf("without a server segue sbatch says %q and %q", out, complaint)
 	}
@@ -269,5 +269,27 @@ func TestWhatAServerSaysOfAChain(t *testing.T) {
 				t.Errorf("error is %v, want refused %t, an error %t", err, tt.refused, tt.fails)
 			}
 		})
+	}
+}
+
+// A chain whose done file the server would look for under another name stays here.
+func TestAPathThatIsNoTextIsNotHandedOver(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			t.Error("the server is handed a chain")
+		}
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"type":"urn:segue:problem:not-found","title":"No","status":404}`)
+	}))
+	defer s.Close()
+	c, err := client.New(client.Config{Server: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain := aChain(segue.LinkQueued)
+	chain.Chain.Terms.DoneFile = "/d\xfcne"
+	if err := (carrier{client: c}).Record(chain.Chain, chain.Link); !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("error is %v, want one that it is refused", err)
 	}
 }

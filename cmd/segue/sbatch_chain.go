@@ -56,6 +56,10 @@ func submitChain(job *sbatch.Job, in chainInput, std stdio) int {
 	}
 	chain.Request.User = chain.User
 	chain.Terms = termsOf(job, chain.Submission.Dir)
+	if err := chain.Terms.Validate(); err != nil { // before there is a job
+		fmt.Fprintf(std.err, "segue: %s\n", err)
+		return cli.ExitUsage
+	}
 	link := segue.Link{
 		Chain: chain.ID, Number: 1, Attempt: 1, State: segue.LinkSubmitting,
 		Planned: now, Submitted: segue.NoTime, Start: segue.NoTime, End: segue.NoTime, Ready: segue.NoTime,
