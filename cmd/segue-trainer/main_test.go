@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -43,10 +44,7 @@ func history(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	days, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	jobs, err := synthetic.Generate(synthetic.Config{
-		Nodes: 8, GPUsPerNode: 3, CPUsPerNode: 128, Users: 40, Load: 0.95, MaxRunning: -1, MaxQueued: 20, Seed: 1,
-		Start: segue.TimeOf(time.Date(2023, time.January, 15, 0, 0, 0, 0, time.UTC)), Duration: time.Duration(days) * 24 * time.Hour,
-	})
+	jobs, err := made(days)
 	ts.Check(err)
 	w, err := traces.Create(ts.MkAbs(args[0]), traces.WriteOptions{Header: traces.Header{MaxNodes: 8, MaxProcs: 1024}})
 	ts.Check(err)
@@ -54,6 +52,13 @@ func history(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(w.Write(j))
 	}
 	ts.Check(w.Close())
+}
+
+func made(days int) (iter.Seq[segue.Job], error) {
+	return synthetic.Generate(synthetic.Config{
+		Nodes: 8, GPUsPerNode: 3, CPUsPerNode: 128, Users: 40, Load: 0.95, MaxRunning: -1, MaxQueued: 20, Seed: 1,
+		Start: segue.TimeOf(time.Date(2023, time.January, 15, 0, 0, 0, 0, time.UTC)), Duration: time.Duration(days) * 24 * time.Hour,
+	})
 }
 
 // night trains as the schedule of segue serve does: "nightly history runs models".
@@ -71,20 +76,27 @@ func night(ts *testscript.TestScript, neg bool, args []string) {
 	defer jobs.Close()
 	_, err = s.ImportJobs(ctx, "c", jobs.All())
 	ts.Check(err)
-	end := segue.TimeOf(time.Date(2023, time.March, 16, 0, 0, 0, 0, time.UTC))
-	n, err := nightly.New(s, nightly.Config{
-		Cluster: "c", Nodes: 8, Judge: 7 * 24 * time.Hour, Back: 60 * 24 * time.Hour, Dir: ts.MkAbs(args[1]), Models: ts.MkAbs(args[2]), Holder: "one",
-		Trainer: []string{filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "segue-trainer")}, Now: func() segue.Time { return end },
-		Args:      []string{"--backfill=easy", "--pairs=2", "--pair-time=12h", "--every=24h", "--replicas=2", "--plain-only"},
-		TrainArgs: []string{"--policies=moe-dqn", "--steps=20", "--lead-step=4h", "--node-shares=1"},
-	})
+	n, err := nightlyOf(s, ts.MkAbs(args[1]), ts.MkAbs(args[2]), func() segue.Time { return endOfHistory }, filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "segue-trainer"))
 	ts.Check(err)
 	t, err := n.Now(ctx)
 	if err != nil {
 		ts.Fatalf("%v\n%s", err, ts.ReadFile(filepath.Join(args[1], t.ID, "log")))
 	}
-	entries, err := models.NewRegistry(ts.MkAbs(args[2]), func() segue.Time { return end }).Verify()
+	entries, err := models.NewRegistry(ts.MkAbs(args[2]), func() segue.Time { return endOfHistory }).Verify()
 	ts.Check(err)
 	_, err = fmt.Fprintf(ts.Stdout(), "%s at %s: %s\n%s: %d model in the folder\n", t.State, t.Step, t.Why, t.State, len(entries))
 	ts.Check(err)
+}
+
+// endOfHistory is the day after the last one of a history of 60 days.
+var endOfHistory = segue.TimeOf(time.Date(2023, time.March, 16, 0, 0, 0, 0, time.UTC))
+
+// nightlyOf trains on such a history, of the cluster c, by a command.
+func nightlyOf(s *store.Store, runs, models string, now func() segue.Time, trainer ...string) (*nightly.Nightly, error) {
+	return nightly.New(s, nightly.Config{
+		Cluster: "c", Nodes: 8, Judge: 7 * 24 * time.Hour, Back: 60 * 24 * time.Hour, Dir: runs, Models: models, Holder: "one",
+		Trainer: trainer, Now: now,
+		Args:      []string{"--backfill=easy", "--pairs=2", "--pair-time=12h", "--every=24h", "--replicas=2", "--plain-only"},
+		TrainArgs: []string{"--policies=moe-dqn", "--steps=20", "--lead-step=4h", "--node-shares=1"},
+	})
 }
