@@ -10,6 +10,7 @@ import (
 // interval, in one or more panels side by side.
 type Dots struct {
 	Title  string
+	Row    string // what a row is, as the table calls it: "month"
 	Rows   []DotRow
 	Panels []DotPanel
 	// SameScale draws all panels to the scale of the widest; without it, each
@@ -263,7 +264,7 @@ func (g Dots) description() string {
 
 // Table implements Figure: a column for each panel.
 func (g Dots) Table() Table {
-	t := Table{Columns: []string{""}}
+	t := Table{Columns: []string{g.Row}}
 	for _, p := range g.Panels {
 		title := p.Title
 		if title == "" {

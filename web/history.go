@@ -90,7 +90,7 @@ func (h *historyView) sentences(now segue.Time) []string {
 
 // monthly draws how many jobs each month has.
 func monthly(days []Day) reports.Figure {
-	dots := reports.Dots{Title: "Jobs by month", Panels: []reports.DotPanel{{Title: "jobs", Axis: "jobs"}}}
+	dots := reports.Dots{Title: "Jobs by month", Row: "month", Panels: []reports.DotPanel{{Title: "jobs", Axis: "jobs"}}}
 	for _, d := range days {
 		name := d.Begin.Std().Format("2006-01")
 		if n := len(dots.Rows); n == 0 || dots.Rows[n-1].Name != name {

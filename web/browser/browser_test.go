@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,8 +57,11 @@ func TestDashboardInARealBrowser(t *testing.T) {
 	}
 }
 
-// missing says what the test lacks, "" for nothing. The driver of the browser is
-// fetched by npm, at the version of package-lock.json.
+// modules drive the browser, and look for what keeps people from using a page.
+var modules = []string{"playwright-core", "axe-core"}
+
+// missing says what the test lacks, "" for nothing. The modules are fetched by npm, at
+// the versions of package-lock.json.
 func missing(t *testing.T) string {
 	t.Helper()
 	for program, pkg := range needed {
@@ -65,14 +69,19 @@ func missing(t *testing.T) string {
 			return fmt.Sprintf("%s is not installed: apt-get install %s", program, pkg)
 		}
 	}
-	if _, err := os.Stat("node_modules/playwright-core/package.json"); err == nil {
+	if !slices.ContainsFunc(modules, absent) {
 		return ""
 	}
 	fetch := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	if said, err := fetch.CombinedOutput(); err != nil {
-		return fmt.Sprintf("playwright-core cannot be fetched: %v\n%s", err, said)
+		return fmt.Sprintf("%s cannot be fetched: %v\n%s", strings.Join(modules, " and "), err, said)
 	}
 	return ""
+}
+
+func absent(module string) bool {
+	_, err := os.Stat(filepath.Join("node_modules", module, "package.json"))
+	return err != nil
 }
 
 func look(t *testing.T, program string) string {
