@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/segue-project/segue/config"
@@ -58,6 +62,93 @@ func TestAlertsNameWhatThereIs(t *testing.T) {
 	told, fired := names(`\| \*\*(Segue\w+)\*\*`, read(t, "docs/runbook.md")), names(`alert: (\w+)`, alerts)
 	if !slices.Equal(told, fired) || len(fired) == 0 {
 		t.Errorf("the runbook tells of %v, the alerts are %v", told, fired)
+	}
+}
+
+// Prometheus reads the rules, and every expression of them and of the dashboard.
+func TestPrometheusReadsWhatItIsGiven(t *testing.T) {
+	t.Parallel()
+	groups, errs := rulefmt.Parse([]byte(read(t, "packaging/prometheus/alerts.yaml")), false)
+	if len(errs) > 0 || len(groups.Groups) == 0 {
+		t.Errorf("the alerts: %v", errs)
+	}
+	var dashboard struct {
+		Panels []struct {
+			ID      int
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, "packaging/grafana/segue.json")), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[int]bool{}
+	for _, panel := range dashboard.Panels {
+		if len(panel.Targets) == 0 || ids[panel.ID] {
+			t.Errorf("panel %d, %q, has %d expressions, want one or more, and a number of its own", panel.ID, panel.Title, len(panel.Targets))
+		}
+		ids[panel.ID] = true
+		for _, target := range panel.Targets {
+			if _, err := parser.ParseExpr(target.Expr); err != nil {
+				t.Errorf("panel %q asks for %s: %v", panel.Title, target.Expr, err)
+			}
+		}
+	}
+	if len(ids) < 14 {
+		t.Errorf("the dashboard has %d panels, want more", len(ids))
+	}
+}
+
+// A container comes to its database whatever the password is.
+func TestAPasswordMayHaveAnyLetters(t *testing.T) {
+	const odd = "a@b/c:d?e#f%g"
+	var compose struct {
+		Services map[string]struct{ Environment map[string]string }
+	}
+	if err := yaml.Load([]byte(read(t, "packaging/compose.yaml")), &compose); err != nil {
+		t.Fatal(err)
+	}
+	env := compose.Services["segue"].Environment
+	for name := range env {
+		env[name] = strings.ReplaceAll(env[name], "${POSTGRES_PASSWORD}", odd)
+	}
+	t.Setenv("PGPASSWORD", env["PGPASSWORD"])
+	got, err := pgx.ParseConfig(env["DATABASE_URL"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"segue", odd, "database", "segue"}
+	if diff := cmp.Diff(want, []string{got.User, got.Password, got.Host, got.Database}); diff != "" {
+		t.Errorf("user, password, host and database (-want +got):\n%s", diff)
+	}
+}
+
+// An image that was loaded into the nodes is used: without a word about it, the tag
+// latest is asked of a registry.
+func TestAnImageOfNoRegistryIsUsed(t *testing.T) {
+	t.Parallel()
+	var deployment struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Containers []struct {
+						Image string `yaml:"image"`
+						Pull  string `yaml:"imagePullPolicy"`
+					}
+				}
+			}
+		}
+	}
+	if err := yaml.Load([]byte(read(t, "packaging/kubernetes/deployment.yaml")), &deployment); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range deployment.Spec.Template.Spec.Containers {
+		if c.Image != "segue" || c.Pull != "IfNotPresent" {
+			t.Errorf("image %q is pulled %q, want segue, IfNotPresent", c.Image, c.Pull)
+		}
+	}
+	if n := len(deployment.Spec.Template.Spec.Containers); n != 1 {
+		t.Errorf("%d containers, want 1", n)
 	}
 }
 
