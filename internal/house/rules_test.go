@@ -217,7 +217,7 @@ func TestReadRefuses(t *testing.T) {
 		"a folder without go.mod":     {map[string]string{"go.mod": ""}, "read repository: open go.mod: file does not exist"},
 		"a go.mod without a module":   {map[string]string{"go.mod": "go 1.26\n"}, "read repository: go.mod names no module"},
 		"a file that does not parse":  {map[string]string{"doc.go": "pakage segue\n"}, "read repository: doc.go:1:1: expected 'package', found pakage"},
-		"not what the go tool leaves": {map[string]string{"traces/testdata/a.go": "no Go", ".cache/b.go": "no Go", "out/c.go": "no Go"}, ""},
+		"not what the go tool leaves": {map[string]string{"traces/testdata/a.go": "no Go", ".cache/b.go": "no Go", "out/c.go": "no Go", "web/node_modules/d.go": "no Go"}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func Read(fsys fs.FS) (*Tree, error) {
 
 func ignored(dir string) bool {
 	base := path.Base(dir)
-	if dir == "bin" || dir == "out" || base == "testdata" {
+	if dir == "bin" || dir == "out" || base == "testdata" || base == "node_modules" {
 		return true
 	}
 	return dir != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_"))
