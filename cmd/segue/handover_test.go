@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -115,6 +116,33 @@ func (u someone) runs(args ...string) (stdout, stderr string) {
 	return out.String(), complaint.String()
 }
 
+// copies leaves chains under the IDs of those that another user has waiting for the
+// server, of a job that is none, to be handed over.
+func (u someone) copies(other someone) {
+	u.t.Helper()
+	folder := filepath.Join(".local", "state", "segue")
+	waiting, err := filepath.Glob(filepath.Join(other.home, folder, "for-server", "*"+spoolSuffix))
+	if err != nil || len(waiting) == 0 {
+		u.t.Fatalf("%d chains of the other user wait: %v", len(waiting), err)
+	}
+	for _, path := range waiting {
+		c, err := readSpooled(path)
+		if err != nil {
+			u.t.Fatal(err)
+		}
+		c.Link.Job.Number = 998
+		if err := (spool{dir: filepath.Join(u.home, folder), server: c.Server}).Record(c.Chain, c.Link); err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	err = filepath.WalkDir(u.home, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chown(path, int(u.who.Uid), int(u.who.Gid)))
+	})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+}
+
 // owners returns who has submitted the jobs, by their tokens' links.
 func (f fakeSlurm) owners(t *testing.T) []string {
 	t.Helper()
@@ -189,6 +217,10 @@ func TestAUsersChainComesToAServerOfRoot(t *testing.T) {
 		t.Errorf("of a chain that waits segue says %q", complaint)
 	}
 	start()
+	ben.copies(ada)
+	if _, complaint := ben.runs("status"); !strings.Contains(complaint, "another user's, carries the token of chain") {
+		t.Errorf("who hands over another user's chain is told %q", complaint)
+	}
 	if out, complaint := ada.runs("status"); !strings.Contains(out, "later") || complaint != "" {
 		t.Errorf("when the server is back ada sees\n%s%s", out, complaint)
 	}
