@@ -252,6 +252,37 @@ func TestAUsersChainComesToAServerOfRoot(t *testing.T) {
 	}
 }
 
+// newCarrier is one to a server.
+func newCarrier(t *testing.T, server string) *carrier {
+	t.Helper()
+	c, err := client.New(client.Config{Server: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &carrier{client: c}
+}
+
+// answersTo is a server that answers to a chain that is handed over, and to the question
+// whether it has it, with a status each.
+func answersTo(t *testing.T, chain segue.Chain, put, known int) (address string) {
+	t.Helper()
+	types := map[int]string{401: "unauthorized", 403: "forbidden", 404: "not-found", 405: "method-not-allowed", 409: "conflict", 413: "too-large", 422: "invalid", 500: "internal", 503: "unavailable"}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := put
+		if r.Method == http.MethodGet {
+			status = known
+		}
+		w.WriteHeader(status)
+		if status < 400 {
+			fmt.Fprintf(w, `{"id":%q,"created":%q}`, chain.ID, chain.Created)
+			return
+		}
+		fmt.Fprintf(w, `{"type":"urn:segue:problem:%s","title":"No","status":%d}`, types[status], status)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
 // Whether a chain is with its server, is refused or is left open is the difference
 // between one that goes on, one that does not, and two of them.
 func TestWhatAServerSaysOfAChain(t *testing.T) {
@@ -278,25 +309,7 @@ func TestWhatAServerSaysOfAChain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			chain := aChain(segue.LinkQueued)
-			types := map[int]string{401: "unauthorized", 403: "forbidden", 404: "not-found", 405: "method-not-allowed", 409: "conflict", 413: "too-large", 422: "invalid", 500: "internal", 503: "unavailable"}
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				status := tt.put
-				if r.Method == http.MethodGet {
-					status = tt.known
-				}
-				w.WriteHeader(status)
-				if status < 400 {
-					fmt.Fprintf(w, `{"id":%q,"created":%q}`, chain.Chain.ID, chain.Chain.Created)
-					return
-				}
-				fmt.Fprintf(w, `{"type":"urn:segue:problem:%s","title":"No","status":%d}`, types[status], status)
-			}))
-			defer s.Close()
-			c, err := client.New(client.Config{Server: s.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = carrier{client: c}.Record(chain.Chain, chain.Link)
+			err := newCarrier(t, answersTo(t, chain.Chain, tt.put, tt.known)).Record(chain.Chain, chain.Link)
 			if errors.Is(err, errRefused) != tt.refused || (err != nil) != tt.fails {
 				t.Errorf("error is %v, want refused %t, an error %t", err, tt.refused, tt.fails)
 			}

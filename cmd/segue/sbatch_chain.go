@@ -126,16 +126,18 @@ func (h *handover) submitted(job segue.JobID) {
 	h.record()
 }
 
-// record notes in the spool what has become of the link, and hands the chain over.
+// record notes in the spool what has become of the link, and hands the chain over. Where
+// that cannot be noted, as on a full disk, the spool still has the chain as one that is
+// being submitted.
 func (h *handover) record() {
 	if h.lost || !h.spool.holds(h.chain.ID) {
 		return
 	}
-	if err := h.spool.Record(h.chain, h.link); err != nil {
-		h.unmanaged(err)
-		return
-	}
+	unnoted := h.spool.Record(h.chain, h.link)
 	if h.server == nil {
+		if unnoted != nil {
+			h.tell("the chain is taken up in %d minutes: %s", patience/time.Minute, oneLine(unnoted))
+		}
 		return
 	}
 	h.server.again = 9
@@ -153,13 +155,20 @@ func (h *handover) record() {
 	case err == nil:
 		h.spool.taken(spooled{Chain: h.chain, Link: h.link})
 	case errors.Is(err, errRefused):
-		fmt.Fprintf(h.stderr, "segue: %s; %s\n", oneLine(err), keptHere)
+		h.tell("%s; %s", oneLine(err), keptHere)
 		if err := h.spool.keepHere(spooled{Chain: h.chain, Link: h.link}); err != nil {
-			h.unmanaged(err)
+			h.tell("the chain stays where it waits for the server until `segue status` is asked again: %s", oneLine(err))
 		}
+	case unnoted != nil:
+		h.tell("the chain waits for the server, which keeps it going once it has it: `segue status` brings it there in %d minutes at the earliest: %s",
+			patience/time.Minute, oneLine(errors.Join(err, unnoted)))
 	default:
-		fmt.Fprintf(h.stderr, "segue: the chain waits for the server, which keeps it going once it has it: `segue status` brings it there: %s\n", oneLine(err))
+		h.tell("the chain waits for the server, which keeps it going once it has it: `segue status` brings it there: %s", oneLine(err))
 	}
+}
+
+func (h *handover) tell(format string, args ...any) {
+	fmt.Fprintf(h.stderr, "segue: "+format+"\n", args...)
 }
 
 // oneLine returns the message of an error on one line.
@@ -168,7 +177,7 @@ func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ";
 func (h *handover) drop() { _ = h.spool.remove(h.chain.ID) }
 
 func (h *handover) unmanaged(err error) {
-	fmt.Fprintf(h.stderr, "segue: the job is not managed as a chain: %s\n", err)
+	h.tell("the job is not managed as a chain: %s", err)
 }
 
 // capture notes all that a later link needs to be submitted as this one is.
