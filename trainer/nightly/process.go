@@ -19,6 +19,10 @@ import (
 // whoever waits for it to end has perhaps half a minute.
 const grace = 10 * time.Second
 
+// hearing is how long what it has written is waited for after a process has ended: what
+// it has left behind in a session of its own may keep its output open for ever.
+const hearing = time.Second
+
 // execute runs a command as a process, its output into log. The error ends with
 // the last words that it wrote. Once ctx ends, the process and those that it started
 // are told to (SIGTERM); they are a group of their own, so that ^C in a terminal
@@ -45,7 +49,10 @@ func execute(ctx context.Context, argv []string, log io.Writer) error {
 	if cmd.Process != nil {
 		_ = group(syscall.SIGKILL) // mostly nobody is left
 	}
-	err = errors.Join(err, says.Close(), <-heard)
+	err = errors.Join(err, says.Close(), said.SetReadDeadline(time.Now().Add(hearing)))
+	if said := <-heard; !errors.Is(said, os.ErrDeadlineExceeded) {
+		err = errors.Join(err, said)
+	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return segue.Errorf(segue.NotFound, "%w: segue-trainer is a program of its own (`make trainer` builds it)", err)
 	}
