@@ -79,6 +79,7 @@ func TestNobodyDoesWhatIsNotTheirs(t *testing.T) {
 		"a parameter that is not known":    {call{secret: adaReads, what: "GET /v1/chains?owner=bob"}, 422},
 		"more on a page than there may be": {call{secret: adaReads, what: "GET /v1/chains?limit=100000"}, 422},
 		"a cursor that is none":            {call{secret: adaReads, what: "GET /v1/chains?cursor=bm9uZQ"}, 422},
+		"a cursor with a byte 0":           {call{secret: adaReads, what: "GET /v1/chains?cursor=MSBhAGI"}, 422},
 		"a state that is none":             {call{secret: adaReads, what: "GET /v1/chains?state=gone"}, 422},
 		"what is not there":                {call{secret: operates, what: "GET /admin"}, 404},
 		"another method":                   {call{secret: operates, what: "DELETE /v1/chains/ada1"}, 405},

@@ -22,7 +22,8 @@ func (p Page) cursor() (before segue.Time, id string, err error) {
 	raw, err := base64.RawURLEncoding.DecodeString(p.Cursor)
 	at, id, ok := strings.Cut(string(raw), " ")
 	us, parseErr := strconv.ParseInt(at, 10, 64)
-	if err != nil || !ok || parseErr != nil || id == "" {
+	unprintable := func(r rune) bool { return r <= ' ' || r > '~' }
+	if err != nil || !ok || parseErr != nil || id == "" || strings.ContainsFunc(id, unprintable) {
 		return 0, "", noCursor(p.Cursor)
 	}
 	return segue.Time(us), id, nil
