@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -80,3 +81,72 @@ func withoutPath(text string) string {
 	}
 	return u.Scheme + "://" + u.Host + "/" + hidden
 }
+
+// PrintAll returns what Print does, and after it every other setting as a comment: its
+// default, where that is a fixed value, and what it is. Without the first letter of
+// such a line it counts.
+func PrintAll(c Config) ([]byte, error) {
+	text, err := Print(c)
+	if err != nil {
+		return nil, err
+	}
+	set, err := settingsIn(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(set) == 0 {
+		text = nil // "{}"
+	}
+	group := ""
+	for _, s := range Settings() {
+		if set[s.Name] {
+			continue
+		}
+		at := strings.LastIndex(s.Name, ".") + 1
+		if s.Name[:at] != group {
+			text = appendGroups(text, group, s.Name[:at])
+			group = s.Name[:at]
+		}
+		line := strings.TrimRight(indent(group)+s.Name[at:]+": "+s.Default, " ")
+		text = fmt.Appendf(text, "#%-36s # %s: %s\n", line, s.Kind, s.About)
+	}
+	return text, nil
+}
+
+// settingsIn returns which settings a file sets, by their names.
+func settingsIn(text []byte) (map[string]bool, error) {
+	var file map[string]any
+	if err := yaml.Load(text, &file); err != nil {
+		return nil, fmt.Errorf("read what is printed: %w", err)
+	}
+	set := map[string]bool{}
+	var look func(values map[string]any, group string)
+	look = func(values map[string]any, group string) {
+		for key, value := range values {
+			set[group+key] = true
+			if inner, ok := value.(map[string]any); ok {
+				look(inner, group+key+".")
+			}
+		}
+	}
+	look(file, "")
+	return set, nil
+}
+
+// appendGroups begins the groups of settings, such as "training.mail.", that the one
+// before was not in.
+func appendGroups(text []byte, before, group string) []byte {
+	if group == "" {
+		return text
+	}
+	for at, letter := range group {
+		if outer := group[:at+1]; letter == '.' && !strings.HasPrefix(before, outer) {
+			name := group[strings.LastIndex(group[:at], ".")+1 : at]
+			text = fmt.Appendf(text, "#%s%s:\n", indent(group[:strings.LastIndex(group[:at], ".")+1]), name)
+		}
+	}
+	return text
+}
+
+// indent returns how far the settings of a group stand to the right.
+func indent(group string) string { return strings.Repeat("  ", strings.Count(group, ".")) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,12 @@ func newConfigCommand() *cobra.Command {
 		Short: "Check and print the configuration of a server",
 		Long:  "Config is about the file that 'segue serve --config' reads (docs/operator.md).",
 	}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(newConfigCheckCommand(), newConfigPrintCommand())
+	return cmd
+}
+
+func newConfigCheckCommand() *cobra.Command {
+	return &cobra.Command{
 		Use:   "check FILE",
 		Short: "Say what is wrong in a configuration, and where",
 		Long: `Check reads a configuration and says for all that is wrong the line, the column,
@@ -33,23 +39,37 @@ server runs. It opens no database and no port.`,
 			fmt.Fprintf(cmd.OutOrStdout(), "%s can be used.\n", args[0])
 			return nil
 		},
-	}, &cobra.Command{
-		Use:   "print FILE",
+	}
+}
+
+func newConfigPrintCommand() *cobra.Command {
+	var defaults bool
+	cmd := &cobra.Command{
+		Use:   "print [FILE]",
 		Short: "Print a configuration with what the environment says instead, without secrets",
-		Args:  cobra.ExactArgs(1),
+		Long: `Print shows what a file of configuration and the environment say together. With
+--defaults every other setting follows as a comment, with its default and what it is:
+without a file that is all there is to set.`,
+		Example: "  segue config print /etc/segue/segue.yaml\n  segue config print --defaults > segue.yaml",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := config.Read(args[0], os.Getenv)
+			c, err := config.Read(strings.Join(args, ""), os.Getenv)
 			if err != nil {
 				return err
 			}
-			text, err := config.Print(c)
+			show := config.Print
+			if defaults {
+				show = config.PrintAll
+			}
+			text, err := show(c)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s", text)
 			return nil
 		},
-	})
+	}
+	cmd.Flags().BoolVar(&defaults, "defaults", false, "print what is not set too, as comments with the defaults")
 	return cmd
 }
 
