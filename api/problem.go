@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,6 +111,23 @@ func problemOf(err error) *Problem {
 		p.retryAfter = 5
 	}
 	return p
+}
+
+// linkJob is the place of a first link's job in a chain that is handed over.
+const linkJob = "body.link.job"
+
+// LinkAlready is the problem of a chain whose first link's job is a link of another one
+// of the caller's.
+func LinkAlready(detail string) *Problem {
+	p := sorts[segue.Conflict].problem(detail)
+	p.Errors = []Detail{{Location: linkJob, Message: "it is a link already"}}
+	return p
+}
+
+// LinkAlready reports whether an answer is that problem: then the job is kept going, and
+// the chain that was handed over is one too many.
+func (p *Problem) LinkAlready() bool {
+	return p.Status == http.StatusConflict && slices.ContainsFunc(p.Errors, func(d Detail) bool { return d.Location == linkJob })
 }
 
 func unauthorized(detail string) *Problem { return noCaller.problem(detail) }

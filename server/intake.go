@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/store"
 )
@@ -42,7 +44,11 @@ func (in intake) Create(ctx context.Context, chain segue.Chain, first segue.Link
 			return err
 		}
 	}
-	return in.store.ClaimChain(ctx, chain, first, mostOf)
+	err := in.store.ClaimChain(ctx, chain, first, mostOf)
+	if errors.Is(err, store.ErrLinkAlready) {
+		err = segue.Errorf(segue.Conflict, "%w", api.LinkAlready(err.Error()))
+	}
+	return err
 }
 
 // refuse returns why the chains of a user are not kept going here.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
 	"github.com/segue-project/segue/internal/pgtest"
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/store"
@@ -73,16 +75,20 @@ func TestAJobIsALinkOfOneChainOfItsUser(t *testing.T) {
 	in := newTestIntake(t, openStore(t), Config{Driver: fileCluster{t.TempDir(), realNow}, Root: true, User: "root"})
 	for _, c := range []struct {
 		id, user string
+		job      int64
 		want     segue.Kind
 		fails    bool
+		already  bool // it is a link of another chain of the user's
 	}{
-		{"abc123", "nobody", 0, false},
-		{"def456", "nobody", segue.Conflict, true},
-		{"ghi789", "daemon", 0, false}, // what a user says of a job holds up nobody else
-		{"abc123", "daemon", segue.Conflict, true},
+		{"abc123", "nobody", 7, 0, false, false},
+		{"def456", "nobody", 7, segue.Conflict, true, true},
+		{"ghi789", "daemon", 7, 0, false, false}, // what a user says of a job holds up nobody else
+		{"abc123", "daemon", 8, segue.Conflict, true, false},
 	} {
-		chain, first := handedOver(c.id, c.user, 7)
-		if err := in.Create(t.Context(), chain, first); (err != nil) != c.fails || segue.KindOf(err) != c.want {
+		chain, first := handedOver(c.id, c.user, c.job)
+		err := in.Create(t.Context(), chain, first)
+		problem, told := errors.AsType[*api.Problem](err)
+		if (err != nil) != c.fails || segue.KindOf(err) != c.want || (told && problem.LinkAlready()) != c.already {
 			t.Errorf("chain %s of %s: %v", c.id, c.user, err)
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -23,10 +24,14 @@ type Most struct {
 // recent is the span of Most.Recent.
 const recent = 30 * 24 * time.Hour
 
+// ErrLinkAlready is wrapped by the error of a chain whose first link's job is a link of
+// another chain of the user's.
+var ErrLinkAlready = errors.New("it is a link already")
+
 // ClaimChain is CreateChain for a chain whose user says which job its first link is.
 // Of several at once, by whichever server, one gets a job, and all together get no more
 // than is allowed. Conflict says also that the job is a link of another chain of the
-// user's, Invalid that too many chains go on, Unavailable that too many links are open.
+// user's (ErrLinkAlready), Invalid that too many chains go on, Unavailable that too many links are open.
 // Where too many bytes were captured, those of chains that are over are forgotten.
 func (s *Store) ClaimChain(ctx context.Context, c segue.Chain, first segue.Link, most Most) (err error) {
 	defer s.wrap(&err, "take over chain %s", c.ID)
@@ -127,7 +132,7 @@ func (t tx) mayClaim(user string, first segue.Link, most int) error {
 		case l.State == segue.LinkSubmitting:
 			open++
 		case l.Job == first.Job:
-			return segue.Errorf(segue.Conflict, "job %s is link %d of chain %s already", l.Job, l.Number, l.Chain)
+			return segue.Errorf(segue.Conflict, "job %s is link %d of chain %s: %w", l.Job, l.Number, l.Chain, ErrLinkAlready)
 		}
 	}
 	if first.State == segue.LinkSubmitting && open >= most {

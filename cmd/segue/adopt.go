@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -54,6 +55,9 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 	if err != nil {
 		return err
 	}
+	if waits, ok := local.ofJob(id); ok {
+		return segue.Errorf(segue.Conflict, "job %s is the first link of chain %s, %s", id, waits.Chain.ID, waits.forWhom())
+	}
 	if server != nil {
 		return adoptFor(cmd, local, server, chain, id)
 	}
@@ -88,14 +92,28 @@ func adoptFor(cmd *cobra.Command, local spool, server *carrier, chain segue.Chai
 		return err
 	}
 	switch err := server.Record(chain, link); {
-	case errors.Is(err, errRefused):
-		return errors.Join(err, local.remove(chain.ID)) // the job is the user's as before
-	case err != nil: // the server may have it: `segue status` asks again
-		return err
+	case errors.Is(err, errRefused) || unasked(err):
+		return errors.Join(fmt.Errorf("the job is not adopted: %w", err), local.remove(chain.ID))
+	case err != nil:
+		return fmt.Errorf("the server may have chain %s: `segue status` brings it there if not, do not adopt the job again: %w", chain.ID, err)
 	}
 	local.taken(spooled{Chain: chain})
 	tellAdopted(cmd, chain, id)
 	return nil
+}
+
+// unasked reports whether an error says that nobody was reached.
+func unasked(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
+
+// forWhom says for whom a chain waits.
+func (c spooled) forWhom() string {
+	if c.Server == "" {
+		return "which is kept here: " + keptHere
+	}
+	return fmt.Sprintf("which waits for the server %s: `%s=%s segue status` brings it there", c.Server, serverVariable, c.Server)
 }
 
 func tellAdopted(cmd *cobra.Command, chain segue.Chain, id segue.JobID) {

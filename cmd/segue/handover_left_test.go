@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
 )
 
 // Where it cannot be noted in the user's folder that the job is submitted, the chain is
@@ -21,7 +26,7 @@ func TestAChainIsHandedOverFromAFullDisk(t *testing.T) {
 	}{
 		"the server takes it":   {201, 0, ""},
 		"the server fails":      {500, 1, "brings it there in 15 minutes at the earliest"},
-		"the server refuses it": {422, 1, "until `segue status` is asked again"},
+		"the server refuses it": {422, 1, "it waits, since it cannot be kept here"},
 		"there is no server":    {0, 1, "is taken up in 15 minutes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,4 +67,52 @@ func found(t *testing.T, dir, pattern string) []string {
 		t.Fatal(err)
 	}
 	return paths
+}
+
+// A job has one chain: one that was adopted a second time is dropped once the server says
+// so, and not kept going by anybody else.
+func TestAChainOfAJobThatIsALinkAlreadyIsDropped(t *testing.T) {
+	t.Parallel()
+	s := spool{dir: t.TempDir(), server: "https://segue"}
+	c := aChain(segue.LinkQueued)
+	if err := s.Record(c.Chain, c.Link); err != nil {
+		t.Fatal(err)
+	}
+	refusal := fmt.Errorf("%w: %w", errRefused, api.LinkAlready("job 7 is link 1 of chain x"))
+	err := s.HandOver(&took{err: refusal}, 0)
+	if !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "job 7 is link 1 of chain x") || !strings.Contains(err.Error(), "chain k3v9q2 is dropped") {
+		t.Errorf("the user is told %v", err)
+	}
+	if left := found(t, filepath.Join(s.dir, "*"), "*"+spoolSuffix); len(left) > 0 {
+		t.Errorf("left is %q, want nothing", left)
+	}
+}
+
+// Whoever adopts a job while the server is away is told whether the chain waits, and
+// makes no second one of the job.
+func TestAJobIsAdoptedOnceWhileTheServerIsAway(t *testing.T) {
+	t.Parallel()
+	slurm, dir := newFakeSlurm(t, time.Hour), t.TempDir()
+	slurm.lasting(t, segue.JobID{Number: 4711}, "none")
+	failing := answersTo(t, segue.Chain{}, 500, 404)
+	for _, step := range []struct {
+		server, says string
+		waits        int
+	}{
+		{"unix://" + dir + "/nowhere.sock", "the job is not adopted", 0},
+		{failing, "do not adopt the job again", 1},
+		{failing, "which waits for the server " + failing, 1},
+		{"", "which waits for the server " + failing, 1},
+	} {
+		cmd := exec.CommandContext(t.Context(), "segue", "adopt", "4711", "--segue-links=2", "--time=1", "--wrap=true")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir, "DATABASE_URL=", serverVariable+"="+step.server, "PATH="+slurm.bin()+":"+os.Getenv("PATH"))
+		said, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(said), step.says) {
+			t.Errorf("with the server %q: %v, %q, want %q", step.server, err, said, step.says)
+		}
+		if left := found(t, filepath.Join(dir, "segue", "*"), "*"+spoolSuffix); len(left) != step.waits {
+			t.Errorf("with the server %q: %q wait, want %d", step.server, left, step.waits)
+		}
+	}
 }

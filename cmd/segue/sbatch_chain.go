@@ -155,10 +155,7 @@ func (h *handover) record() {
 	case err == nil:
 		h.spool.taken(spooled{Chain: h.chain, Link: h.link})
 	case errors.Is(err, errRefused):
-		h.tell("%s; %s", oneLine(err), keptHere)
-		if err := h.spool.keepHere(spooled{Chain: h.chain, Link: h.link}); err != nil {
-			h.tell("the chain stays where it waits for the server until `segue status` is asked again: %s", oneLine(err))
-		}
+		h.tell("%s", oneLine(h.spool.refused(spooled{Chain: h.chain, Link: h.link}, err)))
 	case unnoted != nil:
 		h.tell("the chain waits for the server, which keeps it going once it has it: `segue status` brings it there in %d minutes at the earliest: %s",
 			patience/time.Minute, oneLine(errors.Join(err, unnoted)))

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/api"
 )
 
 // spool is a folder of chains that wait to be taken over, a file each. What the
@@ -107,7 +109,7 @@ func (s spool) HandOver(to Recorder, now segue.Time) error {
 		case err == nil || s.server == "" && segue.KindOf(err) == segue.Conflict:
 			s.taken(chain)
 		case errors.Is(err, errRefused):
-			all = append(all, fmt.Errorf("%w; %s", err, keptHere), s.keepHere(chain))
+			all = append(all, s.refused(chain, err))
 		case s.server != "" && segue.KindOf(err) == segue.Unavailable: // nor will it the others
 			return errors.Join(append(all, fmt.Errorf("hand chains over: %w", err))...)
 		default:
@@ -139,6 +141,33 @@ func (s spool) path(id string) string {
 		folder = "for-server"
 	}
 	return filepath.Join(s.dir, folder, id+spoolSuffix)
+}
+
+// refused settles a chain that its server refuses, and says what becomes of it. One
+// whose job is a link of another chain of the user's is one too many, whoever would
+// keep it going; any other is kept here.
+func (s spool) refused(c spooled, refusal error) error {
+	if p, ok := errors.AsType[*api.Problem](refusal); ok && p.LinkAlready() {
+		return errors.Join(fmt.Errorf("%w; chain %s is dropped", refusal, c.Chain.ID), s.remove(c.Chain.ID))
+	}
+	if err := s.keepHere(c); err != nil {
+		return fmt.Errorf("%w; it waits, since it cannot be kept here: %w", refusal, err)
+	}
+	return fmt.Errorf("%w; %s", refusal, keptHere)
+}
+
+// ofJob returns the chain whose first link is a job, if one waits to be taken over that
+// whoever adopts the job does not take over before.
+func (s spool) ofJob(job segue.JobID) (c spooled, waits bool) {
+	waiting := s.forServers()
+	if s.server != "" {
+		waiting = append(waiting, spool{dir: s.dir}.readable()...)
+	}
+	i := slices.IndexFunc(waiting, func(c spooled) bool { return c.Link.Job == job })
+	if i < 0 {
+		return spooled{}, false
+	}
+	return waiting[i], true
 }
 
 // keepHere leaves a chain that its server refuses to whoever opens the user's store. It is
@@ -180,9 +209,12 @@ func (s spool) finishKeeping() error {
 const forAny = "any"
 
 // forServers returns the chains that can be read among those for servers.
-func (s spool) forServers() []spooled {
+func (s spool) forServers() []spooled { return spool{dir: s.dir, server: forAny}.readable() }
+
+// readable returns the chains that can be read of those that wait in a folder.
+func (s spool) readable() []spooled {
 	var all []spooled
-	paths, _ := filepath.Glob(spool{dir: s.dir, server: forAny}.path("*"))
+	paths, _ := filepath.Glob(s.path("*"))
 	for _, path := range paths {
 		if c, err := readSpooled(path); err == nil {
 			all = append(all, c)
