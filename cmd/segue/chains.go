@@ -179,6 +179,7 @@ func newChainStateCommands() []*cobra.Command {
 		var ask serverFlags
 		cmd := &cobra.Command{
 			Use: c.use, Short: c.short, Long: c.long, Args: cobra.ExactArgs(1),
+			ValidArgsFunction: completeChain(&where, &ask, c.from...),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return ask.ask(cmd.Context(), &where, func(to *client.Client) error {
 					return askToChange(cmd, to, args[0], c.action, c.to)

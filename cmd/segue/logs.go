@@ -27,6 +27,8 @@ func newLogsCommand() *cobra.Command {
 		Use:   "logs CHAIN",
 		Short: "Show where a chain's links write, and the end of the latest output",
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeChain(&where, &ask),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			show := func(s chainSource, whole func(id string) (segue.Chain, error)) error {
 				found, err := find(cmd.Context(), s, args[0])

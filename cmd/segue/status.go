@@ -37,6 +37,8 @@ the name of one its links. The odds of a gap are those of the latest decision. W
 --server a server is asked for the chains that its token may see, and with --follow
 it tells what changes, until ^C; a stream that breaks goes on where it was.`,
 		Args: cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: completeChain(&where, &ask),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return ask.ask(cmd.Context(), &where,
 				func(c *client.Client) error {
@@ -322,6 +324,8 @@ func newWhyCommand() *cobra.Command {
 		Use:   "why CHAIN",
 		Short: "Tell the latest decisions about a chain, and what they were based on",
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeChain(&where, &ask),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return ask.ask(cmd.Context(), &where,
 				func(c *client.Client) error { return tellWhy(cmd, served{c}, args[0], n) },
