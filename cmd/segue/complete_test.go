@@ -74,9 +74,9 @@ func TestChainsAreCompleted(t *testing.T) {
 // The tab key makes no store where there is none.
 func TestNothingIsMadeByCompleting(t *testing.T) {
 	home := t.TempDir()
-	for name, value := range map[string]string{"XDG_STATE_HOME": home, "DATABASE_URL": "", "SEGUE_SERVER": ""} {
-		t.Setenv(name, value)
-	}
+	t.Setenv("XDG_STATE_HOME", home)
+	t.Setenv("DATABASE_URL", "")
+	t.Setenv("SEGUE_SERVER", "")
 	var out, said bytes.Buffer
 	if code := run([]string{"__complete", "status", ""}, strings.NewReader(""), &out, &said); code != 0 || !strings.HasPrefix(out.String(), ":") {
 		t.Errorf("it ends with %d: %s%s", code, out.String(), said.String())
