@@ -129,7 +129,7 @@ var address = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+`)
 // serve starts a server on a store that fill has filled, until the test ends.
 func serve(t *testing.T, segue string, fill func(t *testing.T, dir string) map[string]string) site {
 	t.Helper()
-	dir := t.TempDir()
+	dir := folder(t)
 	s := site{Tokens: map[string]string{}}
 	if fill != nil {
 		s.Tokens = fill(t, dir)
@@ -180,4 +180,20 @@ func serve(t *testing.T, segue string, fill func(t *testing.T, dir string) map[s
 	}
 	s.Tokens["operator"] = strings.TrimSpace(string(secret))
 	return s
+}
+
+// folder returns a new folder for a server. The pages name it, and pictures of them are
+// in the documents: it has a shorter name than the test.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "segue") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
