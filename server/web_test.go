@@ -128,6 +128,16 @@ func TestPagesStandBesideTheInterface(t *testing.T) {
 	}
 }
 
+// An operator is told to type what works on the store of this server.
+func TestThePagesNameTheStore(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	l, _ := lookAt(t, s, Config{Now: realNow}, api.ScopeOperator)
+	if _, page := l.get("/"); !strings.Contains(page, "--store "+s.Where()) {
+		t.Errorf("the page lacks --store %s:\n%s", s.Where(), page)
+	}
+}
+
 // What a viewer changes is changed, once, and noted.
 func TestChangesOnThePagesAreNoted(t *testing.T) {
 	t.Parallel()
