@@ -49,10 +49,13 @@ func execute(ctx context.Context, argv []string, log io.Writer) error {
 	if cmd.Process != nil {
 		_ = group(syscall.SIGKILL) // mostly nobody is left
 	}
-	err = errors.Join(err, says.Close(), said.SetReadDeadline(time.Now().Add(hearing)))
+	err = errors.Join(err, says.Close())
+	past := time.Unix(0, 0)
+	enough := time.AfterFunc(hearing, func() { _ = said.SetReadDeadline(past) }) // it may be closed by then
 	if said := <-heard; !errors.Is(said, os.ErrDeadlineExceeded) {
 		err = errors.Join(err, said)
 	}
+	enough.Stop()
 	if errors.Is(err, exec.ErrNotFound) {
 		return segue.Errorf(segue.NotFound, "%w: segue-trainer is a program of its own (`make trainer` builds it)", err)
 	}
