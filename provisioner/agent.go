@@ -166,7 +166,7 @@ func (a *Agent) hold(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		a.cfg.Log.Warn("another agent has taken over", "error", err)
-		a.end()
+		a.end(ctx)
 		a.lease = store.Lease{}
 	}
 	lease, err := a.store.Acquire(ctx, a.cfg.Lease, a.cfg.Holder, now, span)
@@ -191,9 +191,11 @@ func (a *Agent) begin() (err error) {
 }
 
 // end ends the loop of the lease.
-func (a *Agent) end() {
+func (a *Agent) end(ctx context.Context) {
 	if a.loop != nil {
-		a.loop.Close()
+		ctx, cancel := context.WithTimeout(ctx, 3*time.Second+closing)
+		defer cancel()
+		a.loop.Close(ctx)
 		a.loop = nil
 	}
 }
@@ -288,7 +290,7 @@ func (a *Agent) release(ctx context.Context) {
 	if a.lease.Holder == "" {
 		return
 	}
-	a.end()
+	a.end(context.WithoutCancel(ctx))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	err := a.store.Release(ctx, a.lease)

@@ -246,15 +246,23 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 		c.cfg.Log.Info("chain has changed", "chain", chain.ID, "state", next.String(), "why", why)
 		return c.on(chain.ID).SetChainState(ctx, chain.ID, chain.State, next, why)
 	}
+	var unstopped error
 	if job, ok := v.obsolete(); ok {
 		c.cfg.Log.Info("predecessor is stopped: its successor is ready", "chain", chain.ID, "job", job.String())
-		if err := c.cluster.Cancel(ctx, job, chain.User); err != nil {
-			return err
-		}
+		unstopped = c.cluster.Cancel(ctx, job, chain.User) // the next link waits for it no longer
 	}
 	if !v.maySubmit() {
-		return nil
+		return unstopped
 	}
+	if until, waits := c.waits(v); waits {
+		c.next[chain.ID] = until
+		return unstopped
+	}
+	return errors.Join(unstopped, c.proceed(ctx, v, state))
+}
+
+// proceed decides about the next link, and submits it if it is time.
+func (c *Chains) proceed(ctx context.Context, v view, state schedulers.State) error {
 	// 2. and 3. Forecast and decide.
 	decision, err := c.decide(ctx, v, state)
 	if err != nil {
@@ -263,11 +271,11 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	if !decision.Submit {
 		next := min(decision.SubmitAt, v.now.Add(decision.Remaining))
 		if !decision.Forecast.Empty() { // which changes with the queue
-			next = min(next, c.next[chain.ID])
+			next = min(next, c.next[v.chain.ID])
 		}
-		c.next[chain.ID] = max(v.now+1, next)
+		c.next[v.chain.ID] = max(v.now+1, next)
 		number, attempt := v.next()
-		return c.on(chain.ID).RecordDecision(ctx, store.Recorded{Chain: chain.ID, Number: number, Attempt: attempt, Decision: decision})
+		return c.on(v.chain.ID).RecordDecision(ctx, store.Recorded{Chain: v.chain.ID, Number: number, Attempt: attempt, Decision: decision})
 	}
 	// 4. and 5. Record and act: in this order, so that a submission that nobody
 	// remembers cannot be.

@@ -17,6 +17,7 @@ type submission struct {
 	link   segue.Link
 	user   string
 	reason string // of its decision
+	began  segue.Time
 	cancel context.CancelFunc
 
 	made chan struct{} // closed when the rest is known
@@ -30,19 +31,18 @@ type submission struct {
 // on while nobody waits for them. What a user's environment or folder has sbatch do is
 // nobody else's trouble.
 const (
-	barredTimes  = 5
-	tardyFor     = time.Hour
-	mostUnderway = 16
+	barredTimes   = 5
+	longestBarred = 15 * time.Minute
+	tardyFor      = time.Hour
+	mostUnderway  = 16
+	// longestUnderway is longer than sbatch and the questions after it may take.
+	longestUnderway = 12 * time.Minute
 )
 
 // submit records the next link, submits it, and records what came of it. Of several
 // users' chains none waits for a submission that takes its time: what came of it is
 // recorded in a later round.
 func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) error {
-	if until, waits := c.waits(v.chain.User, v.now); waits {
-		c.next[v.chain.ID] = until
-		return nil
-	}
 	if err := c.throttle(v.chain.User, v.now); err != nil {
 		return err
 	}
@@ -69,13 +69,12 @@ func (c *Chains) begin(ctx context.Context, link segue.Link, reason string, what
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &submission{link: link, user: what.Request.User, reason: reason, cancel: cancel, made: make(chan struct{})}
+	s := &submission{link: link, user: what.Request.User, reason: reason, began: c.cfg.Now(), cancel: cancel, made: make(chan struct{})}
 	go func() {
 		defer close(s.made)
 		defer cancel()
-		began := c.cfg.Now()
 		s.got, s.err = c.cluster.Submit(ctx, what)
-		s.took = c.cfg.Now().Sub(began)
+		s.took = c.cfg.Now().Sub(s.began)
 	}()
 	return s
 }
@@ -111,11 +110,17 @@ func (c *Chains) conclude(ctx context.Context, chain string) (made bool, err err
 	select {
 	case <-s.made:
 	default:
-		return false, nil
+		if c.cfg.Now().Sub(s.began) < longestUnderway {
+			return false, nil
+		}
+		c.cfg.Log.Error("submission does not end, and is given up", "chain", chain, "link", s.link.Number, "user", s.user)
+		s.cancel()
+		delete(c.underway, chain)
+		return true, nil // the scheduler is asked for the token
 	}
 	delete(c.underway, chain)
 	if c.cfg.Shares != nil && s.took > c.cfg.Patience {
-		c.barred[s.user] = c.cfg.Now().Add(barredTimes * s.took)
+		c.barred[s.user] = c.cfg.Now().Add(min(barredTimes*s.took, longestBarred)) // clocks are set
 		c.cfg.Log.Warn("submission took its time: its user's next one waits", "chain", chain, "user", s.user, "took", s.took, "until", c.barred[s.user].String())
 	}
 	link := s.link
@@ -144,28 +149,57 @@ func (c *Chains) abandon() {
 	}
 }
 
-// Close ends the submissions that are under way; whoever works next asks the scheduler
-// what came of them.
-func (c *Chains) Close() {
+// Close ends the submissions that are under way, and records what has come of them
+// already; of the others whoever works next asks the scheduler. It waits for what was told
+// to end, but no longer than that may take.
+func (c *Chains) Close(ctx context.Context) {
+	if len(c.underway) == 0 {
+		return
+	}
 	for _, s := range c.underway {
 		s.cancel()
 	}
+	late := time.NewTimer(closing)
+	defer late.Stop()
 	for chain, s := range c.underway {
-		<-s.made
-		delete(c.underway, chain)
+		select {
+		case <-s.made:
+		case <-late.C:
+			c.cfg.Log.Warn("submissions do not end", "chains", len(c.underway))
+			return
+		}
+		if c.on(chain) == nil || errors.Is(s.err, schedulers.ErrAmbiguous) {
+			continue
+		}
+		if _, err := c.conclude(ctx, chain); err != nil {
+			c.cfg.Log.Warn("what came of a submission is not recorded", "chain", chain, "error", err)
+		}
 	}
 }
 
-// waits reports whether the next submission of a user waits: beside one that is under
-// way, or after one that took long; and until when at least.
-func (c *Chains) waits(user string, now segue.Time) (until segue.Time, waits bool) {
+// closing is how long a submission that was told to end may take for it: it is killed, and
+// what it has written is waited for.
+const closing = 10 * time.Second
+
+// waits reports whether the next submission of a chain waits: beside one of its user's that
+// is under way, after one that took long, or after attempts that came to nothing; and until
+// when at least.
+func (c *Chains) waits(v view) (until segue.Time, waits bool) {
+	user := v.chain.User
 	for _, s := range c.underway {
 		if s.user == user {
-			return now, true
+			return v.now, true
 		}
 	}
-	until, barred := c.barred[user]
-	return until, barred && now < until
+	if until, barred := c.barred[user]; barred && v.now < until {
+		return until, true
+	}
+	last := v.latest()
+	if last.State != segue.LinkLost || last.Attempt < 2 {
+		return 0, false
+	}
+	until = last.End.Add(min(10*time.Second<<min(last.Attempt-2, 10), c.cfg.DecideEvery))
+	return until, v.now < until
 }
 
 // throttle refuses a submission beyond what may be under way, and what an hour may see of

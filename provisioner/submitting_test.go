@@ -74,7 +74,7 @@ func (w *world) serverOn(d schedulers.Driver, shares *provisioner.Shares) *provi
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(chains.Close)
+	w.t.Cleanup(func() { chains.Close(context.Background()) })
 	return chains
 }
 
@@ -162,7 +162,7 @@ func TestASubmissionThatHangsIsGivenUpWithItsServer(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*world, *provisioner.Shares){
 		"the server ends": func(w *world, s *provisioner.Shares) {
-			w.chains.Close()
+			w.chains.Close(w.t.Context())
 			if err := s.Release(w.t.Context()); err != nil {
 				w.t.Fatal(err)
 			}
@@ -194,5 +194,74 @@ func TestASubmissionThatHangsIsGivenUpWithItsServer(t *testing.T) {
 				t.Errorf("link %d runs, attempt %d: want the second attempt at 2", l.Number, l.Attempt)
 			}
 		})
+	}
+}
+
+// What has come of a submission when its server ends is recorded by it.
+func TestASubmissionThatEndsWithItsServerIsRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(hour))
+	d := newStuck(w.driver, "ben")
+	w.chains = w.serverOn(d, w.shares("server"))
+	w.beginFor("ben", "ben1")
+	w.hang(d)
+	close(d.goOn)
+	for jobs := 0; jobs < 2; runtime.Gosched() {
+		state, err := w.driver.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs = len(state.Jobs)
+	}
+	w.chains.Close(t.Context())
+	if l := w.lastOf("ben1"); l.Number != 2 || l.State != segue.LinkQueued || l.Job.Number == 0 {
+		t.Errorf("link %d is %s as job %s, want 2 and queued", l.Number, l.State, l.Job)
+	}
+}
+
+// away is a cluster that takes no submission for a while, and says so.
+type away struct {
+	schedulers.Driver
+	until segue.Time
+	now   func() segue.Time
+	tried int
+}
+
+func (a *away) Submit(ctx context.Context, what schedulers.Submission) (schedulers.Submitted, error) {
+	if a.tried++; a.now() < a.until {
+		return schedulers.Submitted{}, segue.Errorf(segue.Unavailable, "sbatch was not run: the directory of users does not answer")
+	}
+	return a.Driver.Submit(ctx, what)
+}
+
+// What is away for an hour pauses no chain: attempts follow each other less and less
+// often, at last as often as there is a decision.
+func TestAttemptsThatComeToNothingAreMadeLessAndLessOften(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(hour))
+	d := &away{Driver: w.driver, until: w.driver.Now().Add(12 * hour), now: w.driver.Now}
+	cluster, err := schedulers.New(d, schedulers.Config{Now: w.driver.Now, Fresh: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.chains, err = provisioner.NewChains(w.store, cluster, provisioner.ChainsConfig{
+		Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string, string) bool { return false },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.begin(segue.Terms{MaxLinks: 2})
+	for end := w.driver.Now().Add(12*hour + 10*time.Minute); w.driver.Now() < end; {
+		w.driver.Advance(w.driver.Now().Add(10 * time.Second))
+		if err := w.chains.RunOnce(t.Context()); err != nil && segue.KindOf(err) != segue.Unavailable {
+			t.Fatal(err)
+		}
+	}
+	last := w.lastOf("abc")
+	if c := w.chain(); c.State != segue.ChainActive || last.State != segue.LinkRunning || last.Number != 2 {
+		t.Errorf("the chain is %s: %s, and link %d %s; want link 2 to run", c.State, c.Why, last.Number, last.State)
+	}
+	if d.tried < 5 || d.tried > 20 {
+		t.Errorf("%d attempts within an hour, want 5 to 20", d.tried)
 	}
 }

@@ -99,8 +99,8 @@ type Cluster struct {
 	// unfound counts for a token how many answers in a row lacked it.
 	unfound map[string]missing
 
-	tracing sync.Mutex // of look, held while it is had
-	look    *look      // the last one, nil before
+	tracing      sync.Mutex // of what follows, held while a look is had
+	look, failed *look      // the last one that was had, and the last one that was not; nil before
 }
 
 type missing struct {

@@ -77,7 +77,9 @@ func (l *Ledger) Find(token, owner string, since segue.Time) ([]segue.JobID, err
 		}
 	}
 	from := l.From
-	if slices.ContainsFunc(l.Records, func(r Record) bool { return r.Mute && !Foreign(accountedUser(r.User), owner) }) { // which may be it
+	if slices.ContainsFunc(l.Records, func(r Record) bool { // which may be it
+		return r.Mute && r.Submit >= since.Add(-Skew) && !Foreign(accountedUser(r.User), owner)
+	}) {
 		from = max(from, l.Shown)
 	}
 	switch {

@@ -85,17 +85,21 @@ func (l *look) own(token, owner string) (jobs []segue.JobID, err error) {
 
 // lookFor returns a look, at most Config.Fresh old, whose ledger reaches back to the
 // instant since. One that does not is asked for anew, twice as far back as is
-// needed, so that a few questions do for links of all ages. A failure serves too:
-// where nobody answers, not everybody waits for that.
+// needed, so that a few questions do for links of all ages. A failure serves too, those
+// who want to know as much or more: where nobody answers, not everybody waits for that,
+// and who asks for too much spoils nothing for others.
 func (c *Cluster) lookFor(ctx context.Context, books Bookkeeper, since segue.Time) (*look, error) {
 	c.tracing.Lock()
 	defer c.tracing.Unlock()
 	now := c.cfg.Now()
+	fresh := func(l *look) bool { return l != nil && now.Sub(l.had).Abs() < c.cfg.Fresh }
 	from := since
-	if l := c.look; l != nil && now.Sub(l.had).Abs() < c.cfg.Fresh {
-		if l.err != nil || l.since <= since {
-			return l, l.err
-		}
+	switch {
+	case fresh(c.look) && c.look.since <= since:
+		return c.look, nil
+	case fresh(c.failed) && since <= c.failed.since:
+		return nil, c.failed.err
+	case fresh(c.look) && !fresh(c.failed):
 		from = since.Add(min(0, since.Sub(now)))
 	}
 	l := &look{since: from, shown: map[string][]*Job{}}
@@ -115,8 +119,12 @@ func (c *Cluster) lookFor(ctx context.Context, books Bookkeeper, since segue.Tim
 		return nil, ctx.Err() // who asks has gone: that is nobody else's failure
 	}
 	l.at, l.had, l.err = state.At, c.cfg.Now(), err
+	if err != nil {
+		c.failed = l
+		return nil, err
+	}
 	c.look = l
-	return l, err
+	return l, nil
 }
 
 // forgetLook has the next one who asks look anew.
@@ -124,7 +132,7 @@ func (c *Cluster) forgetLook() {
 	c.forget()
 	c.tracing.Lock()
 	defer c.tracing.Unlock()
-	c.look = nil
+	c.look, c.failed = nil, nil
 }
 
 // traceAlone asks a driver that is no Bookkeeper.

@@ -25,16 +25,14 @@ var fakePrograms = map[string]string{
 echo "SLURM_VERSION = 22.05.8"
 echo "AccountingStorageType = accounting_storage/none"
 echo "MinJobAge = 86400 sec"`,
-	"sinfo": endOfRecord + `
-printf 'n1\037batch*\037idle\037gpu:4%s\n' "$end"`,
+	"sinfo": `printf 'n1\037batch*\037idle\037gpu:4\036\n'`,
 	"sbatch": `for word; do case $word in --comment=*) comment=${word#--comment=} ;; --parsable) parsable=1 ;; esac; done
 n=1
 until mkdir "JOBS/$n" 2>/dev/null; do n=$((n + 1)); done
 echo "$(date +%s) ${comment:-none} $(id -un)" > "JOBS/$n/new"
 mv "JOBS/$n/new" "JOBS/$n/job"
 if [ "$parsable" ]; then echo "$n"; else echo "Submitted batch job $n"; fi`,
-	"squeue": endOfRecord + `
-now=$(date +%s)
+	"squeue": `now=$(date +%s) end=${SQUEUE_FORMAT2##*:0} # what it has after its last field
 for job in JOBS/*/job; do
   [ -e "$job" ] || continue
   read -r start token user < "$job"
@@ -47,9 +45,6 @@ for job in JOBS/*/job; do
     "${number##*/}" $state $uid "$user" "$start" "$start" "$start" $((start + LIFE)) "$token" "$end"
 done`,
 }
-
-// endOfRecord sets end to what --Format has after its last field.
-const endOfRecord = `for word; do case $word in --Format=*) end=${word##*:0} ;; esac; done`
 
 // newFakeSlurm makes one whose jobs run for life, in whole seconds.
 func newFakeSlurm(t testing.TB, life time.Duration) fakeSlurm {

@@ -52,39 +52,63 @@ func (d *Driver) Status(ctx context.Context, jobs []segue.JobID) (map[segue.JobI
 // sacct returns the records of the jobs that a condition selects, and how many of
 // jobs with a token cannot be read: of others, and of banners, nobody asks.
 func (d *Driver) sacct(ctx context.Context, caps schedulers.Capabilities, condition string) (records []schedulers.Record, unread int, err error) {
-	fields := "JobID,State,Submit,Start,End,ExitCode,Timelimit,User,Comment"
-	if caps.TokenSearch {
-		fields += ",SubmitLine" // which has the comment where the accounting keeps none
-	}
+	fields := "JobID,Submit,State,Start,End,ExitCode,Timelimit,User"
 	// With the earlier records of a number: of a job that was requeued the last one
 	// counts, while without --duplicates the first may be shown for good.
-	rows, err := d.sacctRows(ctx, strings.Count(fields, ",")+1, "--allocations", "--noheader", "--duplicates", "--format="+fields, condition)
+	rows, err := d.sacctRows(ctx, fields, "--allocations", "--noheader", "--duplicates", condition)
+	if err != nil || len(rows) == 0 {
+		return nil, 0, err
+	}
+	texts, err := d.texts(ctx, caps, condition)
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, f := range rows {
-		text := strings.Join(f[8:], " ")
+		said := texts[[2]string{f[0], f[1]}]
 		id, s, err := accounted(f)
-		if err != nil {
-			if len(segue.FindTokens(text)) > 0 {
+		if err != nil || len(said) > 1 { // of which all but one are made up
+			if len(segue.FindTokens(strings.Join(said, " "))) > 0 {
 				unread++
 			}
 			continue
 		}
-		r := schedulers.Record{ID: id, Status: s}
-		r.Tokens, r.Mute = segue.FindTokens(text), strings.TrimSpace(text) == ""
-		records = append(records, r)
+		text := strings.Join(said, "")
+		s.Token, _, _, _, _ = segue.FindToken(text)
+		records = append(records, schedulers.Record{ID: id, Status: s, Tokens: segue.FindTokens(text), Mute: strings.TrimSpace(text) == ""})
 	}
 	return records, unread, nil
 }
 
-// sacctRows returns the rows of an answer of sacct, of so many columns, whatever the
-// last ones hold: users may put a | or a new line into names and comments. What
+// texts returns what users have written into the comments and command lines of the jobs
+// that a condition selects, by the job's number and when it was submitted, as sacct spells
+// them. They are asked for apart: whatever they hold, it is no other job's state or user.
+// Everybody sees command lines, and who is quick enough may write what separates into a
+// job's comment: then a job has several.
+func (d *Driver) texts(ctx context.Context, caps schedulers.Capabilities, condition string) (map[[2]string][]string, error) {
+	fields := "JobID,Submit,Comment"
+	if caps.TokenSearch {
+		fields += ",SubmitLine" // which has the comment where the accounting keeps none
+	}
+	rows, err := d.sacctRows(ctx, fields, "--allocations", "--noheader", "--duplicates", condition)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[[2]string][]string{}
+	for _, f := range rows {
+		job := [2]string{f[0], f[1]}
+		texts[job] = append(texts[job], strings.Join(f[2:], " "))
+	}
+	return texts, nil
+}
+
+// sacctRows returns the rows of an answer of sacct of some fields, whatever the last ones
+// hold: users may put a | or a new line into names and comments. What
 // separates is a word that nobody knows before the question. Text before the first row
 // (a site's banner) is dropped; an answer that ends within a row is an error.
-func (d *Driver) sacctRows(ctx context.Context, columns int, args ...string) ([][]string, error) {
+func (d *Driver) sacctRows(ctx context.Context, fields string, args ...string) ([][]string, error) {
+	columns := strings.Count(fields, ",") + 1
 	between := "|" + secret() + "|"
-	out, err := d.run(ctx, slices.Concat([]string{"sacct", "--parsable2", "--delimiter=" + between}, args)...)
+	out, err := d.run(ctx, slices.Concat([]string{"sacct", "--parsable2", "--delimiter=" + between, "--format=" + fields}, args)...)
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +136,10 @@ func accounted(f []string) (segue.JobID, schedulers.Status, error) {
 	if err != nil {
 		return id, s, err
 	}
-	s.State = segue.ParseJobState(f[1])
-	if s.Submit, err = spelling.Instant(f[2]); err != nil {
+	if s.Submit, err = spelling.Instant(f[1]); err != nil {
 		return id, s, err
 	}
+	s.State = segue.ParseJobState(f[2])
 	if s.Start, err = spelling.Instant(f[3]); err != nil {
 		return id, s, err
 	}
@@ -132,7 +156,6 @@ func accounted(f []string) (segue.JobID, schedulers.Status, error) {
 	}
 	s.Life = schedulers.LifeOf(s.State)
 	s.User = f[7]
-	s.Token, _, _, _, _ = segue.FindToken(strings.Join(f[8:], " "))
 	return id, s, nil
 }
 

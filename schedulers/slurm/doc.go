@@ -2,7 +2,8 @@
 // sacct for what has ended, sbatch to submit, scontrol and scancel for the rest.
 // It works from Slurm 21.08 on, for any user, without an administrator's help.
 //
-// Output is asked for with separators that no job can contain by accident, times
+// Output is asked for so that what users write into their jobs is no more than that,
+// also where they mean it to be (queue.go and accounting.go say how); with times
 // in seconds since the epoch, and an environment in which nobody's SQUEUE_FORMAT
 // counts. A record that cannot be read is skipped and counted; an answer that is
 // not whole is an error, never an empty queue.

@@ -130,7 +130,8 @@ func (d *Driver) As(user string) (schedulers.Driver, error) {
 	own := &Driver{cfg: d.cfg}
 	own.cfg.Env = slices.DeleteFunc(slices.Clone(d.cfg.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return name != "PATH" && name != "SLURM_CONF"
+		leads := name == "PATH" || name == "LD_LIBRARY_PATH" || strings.HasPrefix(name, "SLURM_")
+		return !leads || name == "SLURM_JWT"
 	})
 	own.cfg.Run = func(ctx context.Context, c Command) (Result, error) {
 		c.Credential, c.Dir = credential, "/"

@@ -33,8 +33,8 @@ func (d *Driver) History(ctx context.Context, from, until segue.Time, w io.Write
 	}
 	columns := strings.Fields(strings.ToLower(string(known)))
 	fields := slices.DeleteFunc(slices.Clone(historyFields), func(f string) bool { return !slices.Contains(columns, strings.ToLower(f)) })
-	rows, err := d.sacctRows(ctx, len(fields), "--allusers", "--allocations", "--duplicates", "--noconvert",
-		"--format="+strings.Join(fields, ","), "--starttime="+sacctTime(from), "--endtime="+sacctTime(until))
+	rows, err := d.sacctRows(ctx, strings.Join(fields, ","), "--allusers", "--allocations", "--duplicates", "--noconvert",
+		"--starttime="+sacctTime(from), "--endtime="+sacctTime(until))
 	if err != nil {
 		return err
 	}

@@ -54,11 +54,11 @@ func TestWhatAUserWritesIntoAJobIsNoOtherJob(t *testing.T) {
 	victim := sbatch("daemon", "--job-name=train", "--comment=segue:abc/1.1", "--time=30", "--wrap=sleep 600")
 	now := time.Now().Unix()
 	shown := []string{
-		victim.String(), "COMPLETED", "1", "daemon", "", "batch", "normal", "1", "30:00", fmt.Sprint(now), fmt.Sprint(now), fmt.Sprint(now), fmt.Sprint(now),
-		"1", "None", "", "", "1", "0", "0:0", "", "", "", "", "1", "train",
+		victim.String(), "COMPLETED", "1", "daemon", "batch", "1", "30:00", fmt.Sprint(now), fmt.Sprint(now), fmt.Sprint(now), fmt.Sprint(now),
+		"1", "None", "", "", "1", "0", "0:0", "1", "", "normal", "", "", "", "", "train",
 	}
 	accounted := fmt.Sprintf("%s|COMPLETED|%d|%d|%d|0:0|00:30:00|daemon|segue:abc/1.1|x", victim, now, now, now)
-	evil := sbatch("nobody", "--nice=1000", "--time=20", "--wrap=sleep 500",
+	evil := sbatch("nobody", "--nice=1000", "--time=20", "--wrap=sleep 500", "--account=x\x1fnormal\x1fJobHeldAdmin\x1flaunch failed requeued held",
 		"--job-name=x\x1fc\x1e\n"+strings.Join(shown, "\x1f")+"\x1fsegue:abc/1.1\x1e\n"+accounted+"\n", "--comment=a\n"+accounted+"\nb|c\x1fd\x1e")
 
 	var state schedulers.State
@@ -72,8 +72,8 @@ func TestWhatAUserWritesIntoAJobIsNoOtherJob(t *testing.T) {
 		t.Errorf("squeue shows %d jobs and %d that cannot be read, want 2 and none: %+v", len(state.Jobs), state.Skipped, state.Jobs)
 	}
 	for _, j := range state.Jobs {
-		if want := map[segue.JobID]string{victim: "daemon", evil: "nobody"}[j.ID]; j.User != want {
-			t.Errorf("job %s is %s's, want %q", j.ID, j.User, want)
+		if want := map[segue.JobID]string{victim: "daemon", evil: "nobody"}[j.ID]; j.User != want || strings.Contains(j.Reason, "launch") {
+			t.Errorf("job %s is %s's and waits for %q, want %q's", j.ID, j.User, j.Reason, want)
 		}
 	}
 	var known map[segue.JobID]schedulers.Status

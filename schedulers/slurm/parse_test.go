@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,17 +32,20 @@ func answering(answers map[string]Result) *Driver {
 	})
 }
 
+// sacctColumns are those of the rows of sacct in these tests.
+var sacctColumns = []string{"JobID", "State", "Submit", "Start", "End", "ExitCode", "Timelimit", "User", "Comment", "SubmitLine"}
+
 // separated returns what a command that was asked as told prints, of a text in which
 // only the record separator, or |, stands for what it was told to separate by. Rows of
 // sacct may lack their last columns there.
 func separated(c Command, r Result) Result {
-	out, columns, between := string(r.Stdout), 0, ""
-	for _, arg := range c.Argv {
+	out, between, fields := string(r.Stdout), "", []string{}
+	for _, arg := range slices.Concat(c.Argv, c.Env) {
 		if _, end, ok := strings.Cut(arg, record); ok {
 			out = strings.ReplaceAll(out, record, record+end)
 		}
 		if format, ok := strings.CutPrefix(arg, "--format="); ok {
-			columns = strings.Count(format, ",") + 1
+			fields = strings.Split(format, ",")
 		}
 		if word, ok := strings.CutPrefix(arg, "--delimiter="); ok {
 			between = word
@@ -50,11 +54,18 @@ func separated(c Command, r Result) Result {
 	if between != "" {
 		var rows strings.Builder
 		for line := range strings.Lines(out) {
-			cells := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", columns)
-			if len(cells) > 1 {
-				cells = append(cells, make([]string, columns-len(cells))...)
+			line = strings.TrimSuffix(line, "\n")
+			cells := strings.SplitN(line, "|", len(sacctColumns))
+			if len(cells) == 1 { // a banner
+				rows.WriteString(line + "\n")
+				continue
 			}
-			rows.WriteString(strings.Join(cells, between) + "\n")
+			cells = append(cells, make([]string, len(sacctColumns)-len(cells))...)
+			var row []string
+			for _, f := range fields {
+				row = append(row, cells[slices.Index(sacctColumns, f)])
+			}
+			rows.WriteString(strings.Join(row, between) + "\n")
 		}
 		out = rows.String()
 	}

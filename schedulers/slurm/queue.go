@@ -12,23 +12,27 @@ import (
 	"github.com/segue-project/segue/schedulers/slurm/spelling"
 )
 
-// Fields are separated by the ASCII unit separator. A record ends with the record
-// separator and a word that nobody knows before the question: users may put what
-// separates into the names and comments of their jobs, also on purpose.
+// Fields are separated by the ASCII unit separator, records by the record separator.
+// Users may put both into the names and comments of their jobs, also on purpose: so one of
+// squeue ends with a word besides that nobody knows. It is in the environment of squeue,
+// which is its user's alone to see, and not on its command line, which everybody sees.
 const (
 	unit   = "\x1f"
 	record = "\x1e"
 )
 
+// queueFormat is the variable that tells squeue what --Format does.
+const queueFormat = "SQUEUE_FORMAT2"
+
 // secret returns a word that cannot be guessed.
 func secret() string { return rand.Text()[:16] }
 
-// queueFields are what squeue is asked for. Free text comes last, so that a
-// separator in it spoils nothing else.
+// queueFields are what squeue is asked for. What users write comes last, from Account on,
+// so that a separator in it spoils nothing else.
 var queueFields = []string{
-	"JobArrayID", "State", "UserID", "UserName", "Account", "Partition", "QOS", "NumNodes", "TimeLimit", "SubmitTime", "EligibleTime",
-	"StartTime", "EndTime", "PriorityLong", "Reason", "tres-alloc", "NodeList", "Requeue", "RestartCnt", "exit_code",
-	"tres-per-node", "tres-per-job", "tres-per-task", "tres-per-socket", "NumTasks", "Name", "Comment",
+	"JobArrayID", "State", "UserID", "UserName", "Partition", "NumNodes", "TimeLimit", "SubmitTime", "EligibleTime", "StartTime", "EndTime",
+	"PriorityLong", "Reason", "tres-alloc", "NodeList", "Requeue", "RestartCnt", "exit_code", "NumTasks",
+	"Account", "QOS", "tres-per-node", "tres-per-job", "tres-per-task", "tres-per-socket", "Name", "Comment",
 }
 
 // nodeFields are what sinfo is asked for: a record for every node and partition.
@@ -53,7 +57,7 @@ func format(fields []string, end string) string {
 func (d *Driver) State(ctx context.Context) (schedulers.State, error) {
 	s := schedulers.State{At: d.cfg.Now()}
 	end := record + secret()
-	jobs, err := d.run(ctx, "squeue", "--noheader", "--array", "--all", "--states=all", "--Format="+format(queueFields, end))
+	jobs, err := d.runWith(ctx, []string{queueFormat + "=" + format(queueFields, end)}, "squeue", "--noheader", "--array", "--all", "--states=all")
 	if err != nil {
 		return s, err
 	}
@@ -64,10 +68,25 @@ func (d *Driver) State(ctx context.Context) (schedulers.State, error) {
 	if err := records(jobs, end, len(queueFields), &s, func(f []string) error { return addJob(&s, f) }); err != nil {
 		return s, fmt.Errorf("squeue: %w", err)
 	}
+	doubtTwins(s.Jobs)
 	s.Nodes = nodes.Nodes
 	s.Skipped += nodes.Skipped
 	s.Problems = append(s.Problems, nodes.Problems...)
 	return s, nil
+}
+
+// doubtTwins has nobody believe records of one number, of which only one can be true.
+func doubtTwins(jobs []schedulers.Job) {
+	first := make(map[segue.JobID]int, len(jobs))
+	for i := range jobs {
+		if twin, twice := first[jobs[i].ID]; twice {
+			for _, k := range []int{twin, i} {
+				jobs[k].State, jobs[k].User = segue.StateUnknown, ""
+			}
+		} else {
+			first[jobs[i].ID] = i
+		}
+	}
 }
 
 // showNodes returns a state of nodes only, which nobody may change.
@@ -78,12 +97,11 @@ func (d *Driver) showNodes(ctx context.Context, now segue.Time) (schedulers.Stat
 		return d.nodes, nil
 	}
 	s := schedulers.State{At: now}
-	end := record + secret()
-	out, err := d.run(ctx, "sinfo", "--noheader", "--Node", "--all", "--Format="+format(nodeFields, end))
+	out, err := d.run(ctx, "sinfo", "--noheader", "--Node", "--all", "--Format="+format(nodeFields, record))
 	if err != nil {
 		return s, err
 	}
-	if err := records(out, end, len(nodeFields), &s, func(f []string) error { return addNode(&s, f) }); err != nil {
+	if err := records(out, record, len(nodeFields), &s, func(f []string) error { return addNode(&s, f) }); err != nil {
 		return s, fmt.Errorf("sinfo: %w", err)
 	}
 	if len(s.Nodes) == 0 {
@@ -145,30 +163,31 @@ func addJob(s *schedulers.State, f []string) error {
 }
 
 func readJob(id segue.JobID, f []string) (j schedulers.Job, err error) {
-	j = schedulers.Job{Name: spelling.Text(f[25]), Comment: spelling.Text(f[26]), Requeueable: f[17] == "1" || f[17] == "yes"}
+	j = schedulers.Job{Name: spelling.Text(f[25]), Comment: spelling.Text(f[26]), Requeueable: f[15] == "1" || f[15] == "yes"}
 	j.ID = id
 	j.State = spelling.JobState(f[1])
-	j.User, j.Account, j.Partition, j.QOS, j.Reason = userOf(f[2], spelling.Text(f[3])), spelling.Text(f[4]), spelling.Text(f[5]), spelling.Text(f[6]), spelling.Text(f[14])
-	if j.Request.Nodes, err = strconv.Atoi(f[7]); err != nil {
-		return j, fmt.Errorf("nodes %q", f[7])
+	j.User, j.Partition, j.Reason = userOf(f[2], spelling.Text(f[3])), spelling.Text(f[4]), spelling.Text(f[12])
+	j.Account, j.QOS = spelling.Text(f[19]), spelling.Text(f[20])
+	if j.Request.Nodes, err = strconv.Atoi(f[5]); err != nil {
+		return j, fmt.Errorf("nodes %q", f[5])
 	}
-	if j.Limit, err = spelling.Limit(f[8]); err != nil {
+	if j.Limit, err = spelling.Limit(f[6]); err != nil {
 		return j, err
 	}
 	for i, at := range []*segue.Time{&j.Submit, &j.Eligible, &j.Start, &j.EndTime} {
-		if *at, err = spelling.Instant(f[9+i]); err != nil {
+		if *at, err = spelling.Instant(f[7+i]); err != nil {
 			return j, err
 		}
 	}
-	j.Priority, _ = strconv.ParseInt(f[13], 10, 64)
-	if j.GPUsPerNode = spelling.Spread(spelling.GPUs(f[15]), j.Request.Nodes); j.GPUsPerNode == 0 {
-		asked := spelling.Asked{PerNode: f[20], PerJob: f[21], PerTask: f[22], PerSocket: f[23]}
-		asked.Tasks, _ = strconv.Atoi(f[24])
+	j.Priority, _ = strconv.ParseInt(f[11], 10, 64)
+	if j.GPUsPerNode = spelling.Spread(spelling.GPUs(f[13]), j.Request.Nodes); j.GPUsPerNode == 0 {
+		asked := spelling.Asked{PerNode: f[21], PerJob: f[22], PerTask: f[23], PerSocket: f[24]}
+		asked.Tasks, _ = strconv.Atoi(f[18])
 		j.GPUsPerNode = asked.GPUsPerNode(j.Request.Nodes)
 	}
-	j.Nodes = spelling.Hosts(spelling.Text(f[16]))
-	j.Restarts, _ = strconv.Atoi(f[18])
-	j.ExitCode, j.Signal = spelling.ExitStatus(f[19])
+	j.Nodes = spelling.Hosts(spelling.Text(f[14]))
+	j.Restarts, _ = strconv.Atoi(f[16])
+	j.ExitCode, j.Signal = spelling.ExitStatus(f[17])
 	if j.State == segue.Pending { // squeue shows when it is expected to start
 		j.Start, j.EndTime = segue.NoTime, segue.NoTime
 	}

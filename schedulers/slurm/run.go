@@ -162,7 +162,12 @@ next:
 // run runs one of Slurm's commands and returns what it printed, or an error of
 // the kind that its message tells.
 func (d *Driver) run(ctx context.Context, argv ...string) ([]byte, error) {
-	r, err := d.cfg.Run(ctx, Command{Argv: argv, Env: d.environment()})
+	return d.runWith(ctx, nil, argv...)
+}
+
+// runWith is run with some variables more.
+func (d *Driver) runWith(ctx context.Context, variables []string, argv ...string) ([]byte, error) {
+	r, err := d.cfg.Run(ctx, Command{Argv: argv, Env: append(d.environment(), variables...)})
 	if err != nil {
 		return nil, segue.Errorf(segue.Unavailable, "%s: %w: %s", argv[0], err, spelling.Excerpt(r.Stderr))
 	}
