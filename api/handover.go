@@ -18,8 +18,8 @@ import (
 type HandOver struct {
 	Name        string             `json:"name" maxLength:"1024" doc:"The job name of its links." example:"train"`
 	Created     string             `json:"created" format:"date-time"`
-	Nodes       int                `json:"nodes" minimum:"1"`
-	GPUsPerNode int                `json:"gpus_per_node,omitempty" minimum:"0"`
+	Nodes       int                `json:"nodes" minimum:"1" maximum:"10000000"`
+	GPUsPerNode int                `json:"gpus_per_node,omitempty" minimum:"0" maximum:"1000"`
 	TimeLimit   string             `json:"time_limit,omitempty" doc:"Of each link, as sbatch reads it, or a duration; unlimited for none, nothing for the scheduler's default." example:"48:00:00"`
 	Partition   string             `json:"partition,omitempty" maxLength:"1024"`
 	Account     string             `json:"account,omitempty" maxLength:"1024"`

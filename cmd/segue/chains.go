@@ -39,7 +39,7 @@ func (c *chainStore) open(ctx context.Context) (*store.Store, error) {
 	if err := takeOverAll(ctx, s); err != nil {
 		fmt.Fprintf(os.Stderr, "segue: %s\n", err)
 	}
-	tellWaiting(os.Stderr)
+	tellWaiting(os.Stderr, "")
 	return s, nil
 }
 

@@ -110,10 +110,11 @@ func bringToServer() error {
 	return s.HandOver(to, segue.TimeOf(time.Now()))
 }
 
-// tellWaiting says which chains wait for a server that nobody has asked now: no other
-// keeps them going.
-func tellWaiting(out io.Writer) {
+// tellWaiting says which chains wait for a server that nobody has asked now, which asked
+// is not: no other keeps them going.
+func tellWaiting(out io.Writer, asked string) {
 	waiting := spool{dir: stateDir()}.waiting()
+	delete(waiting, asked)
 	for _, server := range slices.Sorted(maps.Keys(waiting)) {
 		fmt.Fprintf(out, "segue: the server %s has not taken all chains yet (%d): `%s=%s segue status` brings them there\n",
 			server, waiting[server], serverVariable, server)
@@ -145,5 +146,6 @@ func (f *serverFlags) ask(ctx context.Context, where *chainStore, served func(c 
 			fmt.Fprintf(os.Stderr, "segue: %s\n", oneLine(err))
 		}
 	}
+	tellWaiting(os.Stderr, f.server)
 	return served(c)
 }

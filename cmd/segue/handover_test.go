@@ -73,6 +73,24 @@ func TestAChainThatWaitsForAServerIsNobodyElses(t *testing.T) {
 	}
 }
 
+// Whoever asks one server is told of what waits for another: nothing brings it there.
+func TestChainsThatWaitForAnotherServerAreTold(t *testing.T) { //nolint:paralleltest // the environment is the process's
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	chain := aChain(segue.LinkQueued)
+	if err := (spool{dir: stateDir(), server: "unix:///there"}).Record(chain.Chain, chain.Link); err != nil {
+		t.Fatal(err)
+	}
+	for asked, want := range map[string]string{
+		"": "segue: the server unix:///there has not", "unix:///here": "segue: the server unix:///there has not", "unix:///there": "",
+	} {
+		var out strings.Builder
+		tellWaiting(&out, asked)
+		if !strings.HasPrefix(out.String(), want) || want == "" && out.Len() > 0 {
+			t.Errorf("who asks %q is told %q, want %q", asked, out.String(), want)
+		}
+	}
+}
+
 // someone is a user of the machine who runs segue.
 type someone struct {
 	*service
