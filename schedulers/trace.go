@@ -70,17 +70,21 @@ type look struct {
 }
 
 // own returns the jobs that are shown with the token, but for those of others than the
-// owner, who may be empty for anybody. While it is not shown whose one is, nobody knows.
+// owner, who may be empty for anybody. Where it is not shown whose the only ones are,
+// nobody knows.
 func (l *look) own(token, owner string) (jobs []segue.JobID, err error) {
 	for _, j := range l.shown[token] {
-		if owner != "" && j.User == "" {
-			return nil, segue.Errorf(segue.Unavailable, "whose job %s is, which carries %s, is not shown", j.ID, token)
-		}
-		if !Foreign(j.User, owner) {
+		switch {
+		case owner != "" && j.User == "":
+			err = segue.Errorf(segue.Unavailable, "whose job %s is, which carries %s, is not shown", j.ID, token)
+		case !Foreign(j.User, owner):
 			jobs = append(jobs, j.ID)
 		}
 	}
-	return jobs, nil
+	if len(jobs) > 0 {
+		err = nil
+	}
+	return jobs, err
 }
 
 // lookFor returns a look, at most Config.Fresh old, whose ledger reaches back to the
