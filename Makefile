@@ -1,10 +1,10 @@
 # Every target is a script of the same name in scripts/, or one line here.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fmt bench load verify build dist e2e-slurm trainer clean
+.PHONY: help demo test check fmt bench load verify build dist dist-trainer e2e-slurm trainer clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## run the main job on a history and show its result (TRACE=file, NODES=n)
 	@scripts/demo
@@ -35,6 +35,9 @@ e2e-slurm: ## chains on a real Slurm that breaks down, an hour (SHORT=1: minutes
 
 dist: ## make what is shipped, in out/dist: programs, packages, checksums, SBOM
 	@scripts/dist
+
+dist-trainer: ## make a Debian package of segue-trainer, for this machine's release
+	@scripts/dist-trainer
 
 trainer: ## build bin/segue-trainer, which trains models; installs the libraries it links
 	@scripts/trainer

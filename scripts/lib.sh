@@ -91,3 +91,36 @@ build_segue() {
   fi
   CGO_ENABLED=0 go build -trimpath -buildvcs=$stamp -ldflags="$entry" -o "$1" ./cmd/segue
 }
+
+# shipped_version prints the version of what is shipped: of VERSION, of git, or
+# 0.0.0+date.commit where there is no tag. SOURCE_DATE_EPOCH is the commit's time.
+shipped_version() {
+  local version=${VERSION:-$(git describe --tags --match 'v*' 2>/dev/null | sed 's/^v//' || true)}
+  printf '%s\n' "${version:-0.0.0+$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d).$(git rev-parse --short HEAD)}"
+}
+
+# try_package installs the package called $1 in the file $2 into an empty root, runs
+# the program there that the other arguments name, and removes the package: then
+# nothing of it is left.
+try_package() {
+  local name=$1 package=$2 root file left
+  root=$(mktemp -d)
+  mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
+  touch "$root/var/lib/dpkg/status"
+  local here=(dpkg "--root=$root" --log=/dev/null --force-not-root --force-bad-path --force-depends)
+  "${here[@]}" --install "$package" >/dev/null 2>&1 || die "$package cannot be installed"
+  "$root/$3" "${@:4}" >/dev/null || die "$package: what it installs does not run"
+  while read -r file; do
+    [[ -s $root/$file ]] || die "$package: $file is missing"
+  done < <(shipped_files "$name")
+  "${here[@]}" --purge "$name" >/dev/null 2>&1
+  left=$(find "$root" -path "$root/var/lib/dpkg" -prune -o ! -type d -print)
+  [[ -z $left ]] || die "$package leaves behind: $left"
+  rm -rf "$root"
+}
+
+# shipped_files prints what a package must have besides its program.
+shipped_files() {
+  echo "usr/share/man/man1/$1.1.gz"
+  [[ $1 != segue ]] || echo usr/lib/systemd/system/segue.service
+}
