@@ -148,7 +148,7 @@ func (c *Chains) cancelReturned(ctx context.Context, state schedulers.State, liv
 		}
 		if err == nil {
 			c.cfg.Log.Warn("job is cancelled: it was lost, and its link is tried again", "chain", l.Chain, "link", l.Number, "attempt", l.Attempt, "job", j.ID.String())
-			err = c.cluster.Cancel(ctx, j.ID, j.User)
+			err = c.cancel(ctx, j.ID, j.User)
 		}
 		all = append(all, err)
 	}

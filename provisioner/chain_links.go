@@ -82,7 +82,7 @@ func (c *Chains) settle(ctx context.Context, over segue.Chain, links []segue.Lin
 			continue
 		}
 		c.cfg.Log.Info("job is cancelled: its chain is over", "chain", was.Chain, "link", was.Number, "job", was.Job.String(), "state", over.State.String())
-		if err := c.cluster.Cancel(ctx, was.Job, over.User); err != nil {
+		if err := c.cancel(ctx, was.Job, over.User); err != nil {
 			return err
 		}
 	}

@@ -95,6 +95,8 @@ type Chains struct {
 	// tardy until when none waits for those of a user who had such a one.
 	underway map[string]*submission
 	tardy    map[string]segue.Time
+	// cancelling are the cancellations that are under way, by user.
+	cancelling map[string]*cancellation
 	// next is when to decide again about a chain, unless something happens to it
 	// before.
 	next map[string]segue.Time
@@ -115,7 +117,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 	return &Chains{
 		cfg: cfg, store: s, cluster: cluster,
 		recent: map[string][]segue.Time{}, barred: map[string]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{},
-		underway: map[string]*submission{}, tardy: map[string]segue.Time{},
+		underway: map[string]*submission{}, tardy: map[string]segue.Time{}, cancelling: map[string]*cancellation{},
 	}, nil
 }
 
@@ -249,7 +251,7 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	var unstopped error
 	if job, ok := v.obsolete(); ok {
 		c.cfg.Log.Info("predecessor is stopped: its successor is ready", "chain", chain.ID, "job", job.String())
-		unstopped = c.cluster.Cancel(ctx, job, chain.User) // the next link waits for it no longer
+		unstopped = c.cancel(ctx, job, chain.User) // the next link waits for it no longer
 	}
 	if !v.maySubmit() {
 		return unstopped

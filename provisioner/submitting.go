@@ -58,7 +58,7 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: c.extra(whole, link, v.links),
 	})
 	c.underway[link.Chain] = s
-	c.await(ctx, s)
+	c.await(ctx, s.user, s.made)
 	_, err = c.conclude(ctx, link.Chain)
 	return err
 }
@@ -79,25 +79,58 @@ func (c *Chains) begin(ctx context.Context, link segue.Link, reason string, what
 	return s
 }
 
-// await waits for a submission as long as its round does: not at all for a user whose
-// last one took longer than that.
-func (c *Chains) await(ctx context.Context, s *submission) {
+// await waits for a user's command as long as its round does: not at all for a user of
+// whom one took longer than that lately.
+func (c *Chains) await(ctx context.Context, user string, done <-chan struct{}) {
 	if c.cfg.Shares == nil {
-		<-s.made
+		<-done
 		return
 	}
-	if until, tardy := c.tardy[s.user]; tardy && c.cfg.Now() < until {
+	if until, tardy := c.tardy[user]; tardy && c.cfg.Now() < until {
 		return
 	}
 	patience := time.NewTimer(c.cfg.Patience)
 	defer patience.Stop()
 	select {
-	case <-s.made:
+	case <-done:
 	case <-ctx.Done():
 	case <-patience.C:
-		c.tardy[s.user] = c.cfg.Now().Add(tardyFor)
-		c.cfg.Log.Warn("submission takes its time: the other chains go on", "chain", s.link.Chain, "link", s.link.Number, "user", s.user)
+		c.tardy[user] = c.cfg.Now().Add(tardyFor)
+		c.cfg.Log.Warn("a command of a user takes its time: the other chains go on", "user", user)
 	}
+}
+
+// cancellation is one that is made, in a goroutine of its own.
+type cancellation struct {
+	job  segue.JobID
+	done chan struct{} // closed when the rest is known
+	err  error
+}
+
+// cancel cancels a job as its owner, who may hold up what does so: it is waited for as a
+// submission is. Of a user one is under way at a time; what it has not done when it ends is
+// asked for again in a later round.
+func (c *Chains) cancel(ctx context.Context, job segue.JobID, owner string) error {
+	last := c.cancelling[owner]
+	if last == nil {
+		last = &cancellation{job: job, done: make(chan struct{})}
+		c.cancelling[owner] = last
+		if c.cfg.Shares != nil {
+			ctx = context.WithoutCancel(ctx)
+		}
+		go func() {
+			defer close(last.done)
+			last.err = c.cluster.Cancel(ctx, job, owner)
+		}()
+		c.await(ctx, owner, last.done)
+	}
+	select {
+	case <-last.done:
+	default:
+		return nil
+	}
+	delete(c.cancelling, owner)
+	return last.err
 }
 
 // conclude records what came of the submission that is under way for a chain, if there
@@ -153,9 +186,6 @@ func (c *Chains) abandon() {
 // already; of the others whoever works next asks the scheduler. It waits for what was told
 // to end, but no longer than that may take.
 func (c *Chains) Close(ctx context.Context) {
-	if len(c.underway) == 0 {
-		return
-	}
 	for _, s := range c.underway {
 		s.cancel()
 	}

@@ -265,3 +265,59 @@ func TestAttemptsThatComeToNothingAreMadeLessAndLessOften(t *testing.T) {
 		t.Errorf("%d attempts within an hour, want 5 to 20", d.tried)
 	}
 }
+
+// held is a cluster on which what cancels as a user is stopped by the user, until it is
+// let go on.
+type held struct {
+	schedulers.Driver
+	user string
+	goOn chan struct{}
+	told chan struct{}
+}
+
+func (h *held) As(user string) (schedulers.Driver, error) {
+	if user != h.user {
+		return h.Driver, nil
+	}
+	return heldAs{h.Driver, h}, nil
+}
+
+type heldAs struct {
+	schedulers.Driver
+	held *held
+}
+
+func (h heldAs) Cancel(ctx context.Context, job segue.JobID) error {
+	h.held.told <- struct{}{}
+	select {
+	case <-h.held.goOn:
+		return h.Driver.Cancel(ctx, job)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Ben may stop what cancels a job as him: others' chains go on, and his job is cancelled
+// when he lets it.
+func TestACancellationThatHangsHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(hour))
+	h := &held{Driver: w.driver, user: "ben", goOn: make(chan struct{}), told: make(chan struct{}, 10)}
+	w.chains = w.serverOn(h, w.shares("server"))
+	w.beginFor("ada", "ada1")
+	asked := segue.Request{Shape: segue.Shape{Nodes: 8, Limit: 12 * hour}, User: "ben"}
+	waits := w.beginOf(segue.Chain{ID: "ben1", Name: "train", User: "ben", Request: asked}, asked, segue.LinkQueued)
+	if err := w.store.SetChainState(t.Context(), "ben1", segue.ChainActive, segue.ChainDone, "ben's work is done"); err != nil {
+		t.Fatal(err)
+	}
+	w.passBy(quarter, 11*hour-quarter)
+	w.until(time.Minute, func() bool { return w.lastOf("ada1").Number == 2 })
+	if len(h.told) != 1 {
+		t.Errorf("the cancellation is under way %d times, want once", len(h.told))
+	}
+	if l := w.lastOf("ben1"); l.State != segue.LinkQueued || l.Job != waits {
+		t.Errorf("ben's job %s is %s, want %s, which waits", l.Job, l.State, waits)
+	}
+	close(h.goOn)
+	w.until(time.Second, func() bool { return w.lastOf("ben1").State == segue.LinkEnded })
+}

@@ -41,7 +41,7 @@ for job in JOBS/*/job; do
   [ "$now" -lt $((start + LIFE)) ] || state=TIMEOUT
   uid=1001
   [ "$user" != nobody ] || uid=65534
-  printf '%s\037%s\037%s\037%s\037\037batch\037normal\0371\0370:01:00\037%s\037%s\037%s\037%s\0371\037None\037gres/gpu=1\037n1\0370\0370\0370:0\037\037\037\037\0371\037train\037%s%s\n' \
+  printf '%s\037%s\037%s\037%s\037batch\0371\0370:01:00\037%s\037%s\037%s\037%s\0371\037None\037gres/gpu=1\037n1\0370\0370\0370:0\0371\037\037normal\037\037\037\037\037train\037%s%s\n' \
     "${number##*/}" $state $uid "$user" "$start" "$start" "$start" $((start + LIFE)) "$token" "$end"
 done`,
 }

@@ -219,6 +219,7 @@ func TestAServerOfRootFindsTheOwnersJob(t *testing.T) {
 		"another's is shown, the owner's on record":         {shown: carries("1002", "ben"), records: ownRun, want: 12},
 		"another's is shown, and none on record":            {shown: carries("1002", "ben"), records: anotherRun},
 		"one is shown while the directory of users is away": {shown: carries("1001", "nobody"), records: ownRun, open: true},
+		"one is shown then, by a later Slurm":               {shown: carries("1001", "1001"), records: ownRun, open: true},
 		"nobody's, where that is a user":                    {shown: carries("65534", "nobody"), records: ownRun, want: 12},
 		"another's is on record":                            {shown: map[string]string{"JobArrayID": "99"}, records: strings.ReplaceAll(ownRun, "|ada|", "|ben|")},
 	} {

@@ -195,9 +195,10 @@ func readJob(id segue.JobID, f []string) (j schedulers.Job, err error) {
 }
 
 // userOf returns the name of a user, empty where squeue does not know it. It then says
-// nobody, also of all users while the directory of users is away.
+// nobody, or from 23.02 on the number, also of all users while the directory of users is
+// away.
 func userOf(number, name string) string {
-	if name == "nobody" && number != "65534" && number != "99" {
+	if name == number || name == "nobody" && number != "65534" && number != "99" {
 		return ""
 	}
 	return name
