@@ -53,7 +53,8 @@ type API struct {
 	metrics  *metrics
 	late     lateAnswers
 	working  workedOn
-	large    largeOnes
+	handed   *seats // hand-overs that are worked on
+	large    *seats // those of them that are large
 	huma     huma.API
 	handler  http.Handler
 }
@@ -64,7 +65,7 @@ func New(services Services, cfg Config) (*API, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	a := &API{services: services, cfg: cfg, metrics: newMetrics(cfg.Metrics)}
+	a := &API{services: services, cfg: cfg, metrics: newMetrics(cfg.Metrics), handed: newSeats(mostHanded, mostHandedOf), large: newSeats(mostLarge, mostLargeOf)}
 	a.limits.Store(enforce(cfg.Limits))
 	mux := http.NewServeMux()
 	a.huma = humago.New(mux, describe())

@@ -132,7 +132,7 @@ func (a *API) handOverOperation() huma.Operation {
 	op := operation("hand-over-chain", http.MethodPut, "/v1/chains/{id}", "chains", "Hand over a chain whose first link is submitted")
 	op.Description = "The server submits the later links, as the caller. The same chain may be handed over again, by whoever did not hear the answer."
 	op.DefaultStatus = http.StatusCreated
-	op.Middlewares = huma.Middlewares{a.fewLarge}
+	op.Middlewares = huma.Middlewares{a.fewHandOvers}
 	op.Responses = map[string]*huma.Response{"200": {Description: "It was taken over before: this is what has become of it."}}
 	return op
 }

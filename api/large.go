@@ -8,60 +8,67 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// A chain that is handed over takes some three times the bytes of its body while it is
-// read. Scripts and environments are seldom large, so few that are may come in at once,
-// and fewer of one user: nobody keeps the others' out by sending slowly.
+// A hand-over may wait for the scheduler, and one that is large takes some three times the
+// bytes of its body while it is read. So few are worked on at once, fewer that are large,
+// and fewer of one user: nobody keeps the others' out, or their questions.
 const (
 	largeHandOver = 256 << 10
 	mostLarge     = 4
 	mostLargeOf   = 2
+	mostHanded    = 64
+	mostHandedOf  = 8
 )
 
-// largeOnes are the large hand-overs that are worked on.
-type largeOnes struct {
+// seats are for what is worked on at once: so many in all, and so many of a user.
+type seats struct {
+	most, mostOf int
+
 	mu  sync.Mutex
 	all int
 	of  map[string]int // by user
 }
 
-// enter takes a place for a user's if there is one; leave gives it back.
-func (l *largeOnes) enter(user string) (leave func(), ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.all >= mostLarge || l.of[user] >= mostLargeOf {
+func newSeats(most, mostOf int) *seats {
+	return &seats{most: most, mostOf: mostOf, of: map[string]int{}}
+}
+
+// enter takes one for a user's if there is one; leave gives it back.
+func (s *seats) enter(user string) (leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= s.most || s.of[user] >= s.mostOf {
 		return nil, false
 	}
-	if l.of == nil {
-		l.of = map[string]int{}
-	}
-	l.all++
-	l.of[user]++
+	s.all++
+	s.of[user]++
 	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.all--
-		if l.of[user]--; l.of[user] == 0 {
-			delete(l.of, user)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all--
+		if s.of[user]--; s.of[user] == 0 {
+			delete(s.of, user)
 		}
 	}, true
 }
 
-// fewLarge lets a hand-over through unless it is large, or as large as it likes, and
-// there are enough of those.
-func (a *API) fewLarge(ctx huma.Context, next func(huma.Context)) {
+// fewHandOvers lets a hand-over through unless there are enough of them, or of large ones
+// where it is large, or as large as it likes.
+func (a *API) fewHandOvers(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	if r.ContentLength >= 0 && r.ContentLength <= largeHandOver {
-		next(ctx)
-		return
-	}
 	caller, _ := callerOf(r.Context())
-	leave, ok := a.large.enter(caller.User)
-	if !ok {
-		_, _ = io.Copy(io.Discard, r.Body) // who still sends does not listen
-		a.metrics.shed.Inc()
-		tooMany("too many large chains are handed over at once").write(w)
-		return
+	take := []*seats{a.handed}
+	if r.ContentLength < 0 || r.ContentLength > largeHandOver {
+		take = append(take, a.large)
 	}
-	defer leave()
+	for _, p := range take {
+		leave, ok := p.enter(caller.User)
+		if !ok {
+			_, _ = io.Copy(io.Discard, r.Body) // who still sends does not listen
+			a.metrics.shed.Inc()
+			tooMany("too many chains are handed over at once").write(w)
+			return
+		}
+		defer leave()
+	}
 	next(ctx)
 }

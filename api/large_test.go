@@ -62,6 +62,34 @@ func TestLargeHandOversAreFewAtOnceAndFewerOfAUser(t *testing.T) {
 	}
 }
 
+// Whose hand-overs all wait, as while the scheduler is slow, has others ask all the same.
+func TestHandOversOfAUserThatWaitAreFew(t *testing.T) {
+	t.Parallel()
+	h, begun, goOn := newHouse(), make(chan bool, manyChains), make(chan bool)
+	h.refuse = segue.Errorf(segue.Invalid, "no")
+	h.meanwhile = func(segue.Chain) { begun <- true; <-goOn }
+	a := h.serve(t, Limits{})
+	codes := make(chan int, manyChains)
+	for range manyChains {
+		go func() { codes <- call{secret: adaSubmits, what: newChain, body: asBody(t, nil)}.answers(t, a).Code }()
+	}
+	got := map[int]int{}
+	for range mostHandedOf {
+		<-begun
+	}
+	for range manyChains - mostHandedOf {
+		got[<-codes]++
+	}
+	got[-1] = call{secret: adaSubmits, what: "GET /v1/chains"}.answers(t, a).Code
+	close(goOn)
+	for range mostHandedOf {
+		got[<-codes]++
+	}
+	if diff := cmp.Diff(map[int]int{503: manyChains - mostHandedOf, 422: mostHandedOf, -1: 200}, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
 // One user's 80 chains of 8 MB at once: what all of them take is what two do. It counts
 // what is allocated, so no other test goes on beside it.
 func TestOneUsersLargeChainsTakeLittleMemory(t *testing.T) { //nolint:paralleltest // see above

@@ -145,6 +145,19 @@ func (c *Cluster) State(ctx context.Context) (State, error) {
 	return s, nil
 }
 
+// Shown is State for who will not wait: what was shown last, where that is fresh enough
+// and nobody is asking at the moment.
+func (c *Cluster) Shown() (state State, fresh bool) {
+	if !c.mu.TryLock() {
+		return State{}, false
+	}
+	defer c.mu.Unlock()
+	if c.state == nil || c.cfg.Now().Sub(c.state.At).Abs() >= c.cfg.Fresh {
+		return State{}, false
+	}
+	return *c.state, true
+}
+
 // Submit submits a job once. If it cannot be told whether the scheduler took it,
 // the scheduler is asked for the token until the job is found, or was absent for
 // Config.Confirmations answers in a row; then the error is of kind Unavailable,

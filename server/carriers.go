@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -21,6 +22,32 @@ type carriers struct {
 
 	// turn holds the latest look of its own, while nobody looks.
 	turn chan glance
+
+	mu sync.Mutex
+	// came is when a user first asked to hand a chain over, by both: where a look takes
+	// longer than a request may, it serves who comes again.
+	came map[string]segue.Time
+}
+
+// mostCame bounds how many are remembered, and cameFor for how long.
+const (
+	mostCame = 10_000
+	cameFor  = 10 * time.Minute
+)
+
+// arrived returns when a user first asked to hand a chain over.
+func (c *carriers) arrived(key string) segue.Time {
+	now := c.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at, known := c.came[key]; known && now.Sub(at) < cameFor && at <= now {
+		return at
+	}
+	if len(c.came) >= mostCame {
+		clear(c.came)
+	}
+	c.came[key] = now
+	return now
 }
 
 // glance is a look at the queue.
@@ -32,7 +59,7 @@ type glance struct {
 }
 
 func newCarriers(cluster *schedulers.Cluster, cfg Config) *carriers {
-	c := &carriers{cluster: cluster, now: cfg.Now, log: cfg.Log, turn: make(chan glance, 1)}
+	c := &carriers{cluster: cluster, now: cfg.Now, log: cfg.Log, turn: make(chan glance, 1), came: map[string]segue.Time{}}
 	c.turn <- glance{began: segue.NoTime}
 	return c
 }
@@ -46,8 +73,8 @@ const longestLook = time.Minute
 // as a link or is forgotten, there is nothing to refuse. An error of kind Unavailable says
 // that it cannot be told now.
 func (c *carriers) refuse(ctx context.Context, chain segue.Chain, first segue.Link) error {
-	arrived := c.now()
-	if state, err := c.cluster.State(ctx); err == nil {
+	arrived := c.arrived(chain.User + " " + chain.ID)
+	if state, fresh := c.cluster.Shown(); fresh {
 		if jobs := carrying(state, first.Token(), chain.User); len(jobs.own) > 0 && len(jobs.others) == 0 {
 			return nil
 		}

@@ -189,6 +189,30 @@ func TestALookServesOthersWhenWhoAskedHasGone(t *testing.T) {
 	})
 }
 
+// A queue that takes longer to show than a request may take is told to who comes again.
+func TestASluggishQueueServesWhoComesAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		queue := &aQueue{takes: 11 * time.Second, jobs: []schedulers.Job{job(7, "nobody", "abc123")}}
+		cluster, err := schedulers.New(queue, schedulers.Config{Now: realNow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newCarriers(cluster, Config{Now: realNow})
+		chain, first := handedOver("abc123", "nobody", 7)
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			came := realNow()
+			err = c.refuse(ctx, chain, first)
+			if err == nil && ctx.Err() == nil && realNow().Sub(came) < time.Second {
+				return
+			}
+		}
+		t.Errorf("the second time: %v", err)
+	})
+}
+
 func TestARefusalNamesNobody(t *testing.T) {
 	t.Parallel()
 	in := newTestIntake(t, openStore(t), Config{Driver: &aQueue{jobs: []schedulers.Job{job(7, "daemon", "abc123")}}, Root: true, User: "root"})

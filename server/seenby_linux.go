@@ -13,12 +13,19 @@ import (
 // not look into a folder is not told by what becomes of a chain, and on a disk of
 // another machine root may see less. as is SubmitAs. It is false where nobody can say.
 func ExistsAs(as func(user string) (*syscall.Credential, error)) func(user, path string) bool {
-	return (&looks{as: as, stat: os.Stat, late: map[string]int{}}).sees
+	return (&looks{as: as, stat: os.Stat, late: map[string]int{}, slow: map[string]int{}}).sees
 }
 
 // lookPatience is how long a file system may take to say whether a file is there: one
 // user's whose server is away holds up nobody else's chains for longer.
 const lookPatience = 2 * time.Second
+
+// A user has so many looks in a minute that take longer than quickLook: many chains of one
+// whose file system takes its time hold up nobody else's either.
+const (
+	quickLook = 100 * time.Millisecond
+	mostSlow  = 3
+)
 
 // looks look for files as users do.
 type looks struct {
@@ -27,6 +34,7 @@ type looks struct {
 
 	mu   sync.Mutex
 	late map[string]int // looks of a user that have not come back; until they do there are no others
+	slow map[string]int // looks of a user in the last minute that took long
 }
 
 func (l *looks) sees(user, path string) bool {
@@ -34,6 +42,11 @@ func (l *looks) sees(user, path string) bool {
 	if err != nil || l.waits(user) {
 		return false
 	}
+	slow := time.AfterFunc(quickLook, func() {
+		l.add(l.slow, user, 1)
+		time.AfterFunc(time.Minute, func() { l.add(l.slow, user, -1) })
+	})
+	defer slow.Stop()
 	seen := make(chan bool, 1)
 	go func() {
 		if who != nil {
@@ -54,10 +67,10 @@ func (l *looks) sees(user, path string) bool {
 		return there
 	case <-patience.C:
 	}
-	l.add(user, 1)
+	l.add(l.late, user, 1)
 	go func() {
 		<-seen
-		l.add(user, -1)
+		l.add(l.late, user, -1)
 	}()
 	return false
 }
@@ -65,14 +78,14 @@ func (l *looks) sees(user, path string) bool {
 func (l *looks) waits(user string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.late[user] > 0
+	return l.late[user] > 0 || l.slow[user] >= mostSlow
 }
 
-func (l *looks) add(user string, n int) {
+func (l *looks) add(to map[string]int, user string, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.late[user] += n; l.late[user] == 0 {
-		delete(l.late, user)
+	if to[user] += n; to[user] == 0 {
+		delete(to, user)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestADiskThatDoesNotAnswerHoldsUpItsUserOnly(t *testing.T) {
 				}
 				return nil, nil
 			},
-			late: map[string]int{},
+			late: map[string]int{}, slow: map[string]int{},
 		}
 		began := time.Now()
 		for range 100 { // chains of ada's
@@ -94,5 +94,39 @@ func TestADiskThatDoesNotAnswerHoldsUpItsUserOnly(t *testing.T) {
 		if !l.sees("ada", "/away/done") {
 			t.Error("ada does not see the file when the disk is back")
 		}
+	})
+}
+
+// A disk that takes a little less than our patience for each file holds up nobody else
+// for long either, however many chains its user has.
+func TestADiskThatTakesItsTimeIsAskedSeldom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &looks{
+			as: func(string) (*syscall.Credential, error) { return nil, nil },
+			stat: func(path string) (os.FileInfo, error) {
+				if path == "/slow/done" {
+					<-time.After(lookPatience - time.Millisecond)
+				}
+				return nil, nil
+			},
+			late: map[string]int{}, slow: map[string]int{},
+		}
+		began := time.Now()
+		for range 100 {
+			l.sees("ada", "/slow/done")
+			l.sees("ben", "/home/ben/done")
+		}
+		if took := time.Since(began); took > mostSlow*lookPatience {
+			t.Errorf("a hundred looks took %s, want %d of them at most", took, mostSlow)
+		}
+		if !l.sees("ben", "/home/ben/done") {
+			t.Error("ben does not see his file")
+		}
+		<-time.After(time.Minute)
+		if !l.sees("ada", "/slow/done") {
+			t.Error("ada's disk is not asked again after a minute")
+		}
+		<-time.After(2 * time.Minute) // what counts looks has ended
 	})
 }

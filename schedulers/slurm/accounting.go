@@ -63,6 +63,9 @@ func (d *Driver) sacct(ctx context.Context, caps schedulers.Capabilities, condit
 	if err != nil {
 		return nil, 0, err
 	}
+	if err := inPlace(texts, rows); err != nil {
+		return nil, 0, err
+	}
 	for _, f := range rows {
 		said := texts[[2]string{f[0], f[1]}]
 		id, s, err := accounted(f)
@@ -77,6 +80,23 @@ func (d *Driver) sacct(ctx context.Context, caps schedulers.Capabilities, condit
 		records = append(records, schedulers.Record{ID: id, Status: s, Tokens: segue.FindTokens(text), Mute: strings.TrimSpace(text) == ""})
 	}
 	return records, unread, nil
+}
+
+// inPlace refuses texts of what is no job: who has written the word between the columns into
+// one has moved all that follows.
+func inPlace(texts map[[2]string][]string, rows [][]string) error {
+	known := map[[2]string]bool{}
+	for _, f := range rows {
+		known[[2]string{f[0], f[1]}] = true
+	}
+	for job := range texts {
+		_, err := segue.ParseJobID(job[0])
+		_, timeErr := spelling.Instant(job[1])
+		if !known[job] && (err != nil || timeErr != nil) {
+			return segue.Errorf(segue.Unavailable, "sacct: %s is no job", spelling.Excerpt([]byte(job[0]+" "+job[1])))
+		}
+	}
+	return nil
 }
 
 // texts returns what users have written into the comments and command lines of the jobs

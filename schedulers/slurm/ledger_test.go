@@ -270,6 +270,8 @@ func TestAJobOfAUserWhoHasNoNameForAMoment(t *testing.T) {
 func TestWhoKnowsTheWordForgesNothing(t *testing.T) {
 	t.Parallel()
 	forged := "12|PENDING|1676372401|Unknown|Unknown|0:0|01:00:00|ben|segue:evil/1.1|\n"
+	shifts := false
+	moved := "segue:evil/1.1|PENDING|x|Unknown|Unknown|0:0|01:00:00|ben|x|\n"
 	d := New(Config{Env: []string{}, Now: func() segue.Time { return noon }, Run: func(_ context.Context, c Command) (Result, error) {
 		line := strings.Join(c.Argv, " ")
 		switch {
@@ -278,7 +280,7 @@ func TestWhoKnowsTheWordForgesNothing(t *testing.T) {
 		case line == "sacct --helpformat":
 			return Result{Stdout: []byte("JobID State SubmitLine\n")}, nil
 		case c.Argv[0] == "sacct" && strings.Contains(line, "Comment"):
-			return separated(c, Result{Stdout: []byte(ownRun + forged)}), nil
+			return separated(c, Result{Stdout: []byte(ownRun + forged + map[bool]string{true: moved}[shifts])}), nil
 		case c.Argv[0] == "sacct":
 			return separated(c, Result{Stdout: []byte(ownRun)}), nil
 		case c.Argv[0] == "sdiag":
@@ -295,6 +297,10 @@ func TestWhoKnowsTheWordForgesNothing(t *testing.T) {
 	}
 	if l, err := d.Ledger(t.Context(), noon.Add(-time.Hour)); err != nil || l.Missing != 1 || len(l.Records) != 0 {
 		t.Errorf("the ledger is %+v, %v; want one that lacks the job", l, err)
+	}
+	shifts = true
+	if _, err := d.Ledger(t.Context(), noon.Add(-time.Hour)); segue.KindOf(err) != segue.Unavailable {
+		t.Errorf("a text of no job: %v, want an error of kind unavailable", err)
 	}
 	s, err := d.State(t.Context())
 	if err != nil {
