@@ -13,22 +13,20 @@ import (
 	"github.com/segue-project/segue/schedulers"
 )
 
-// stuck is a cluster on which the submissions of one user hang, until they are let go
-// on or given up. What is given up may have made a job.
+// stuck is a cluster on which ben's submissions hang, until they are let go on or given up. What is given up may have made a job.
 type stuck struct {
 	schedulers.Driver
-	user   string
 	asked  chan struct{} // gets one for each that hangs
 	goOn   chan struct{}
 	gaveUp chan struct{} // gets one for each that was given up
 }
 
-func newStuck(d schedulers.Driver, user string) *stuck {
-	return &stuck{Driver: d, user: user, asked: make(chan struct{}, 10), goOn: make(chan struct{}), gaveUp: make(chan struct{}, 10)}
+func newStuck(d schedulers.Driver) *stuck {
+	return &stuck{Driver: d, asked: make(chan struct{}, 10), goOn: make(chan struct{}), gaveUp: make(chan struct{}, 10)}
 }
 
 func (s *stuck) Submit(ctx context.Context, what schedulers.Submission) (schedulers.Submitted, error) {
-	if what.Request.User != s.user {
+	if what.Request.User != "ben" {
 		return s.Driver.Submit(ctx, what)
 	}
 	s.asked <- struct{}{}
@@ -98,8 +96,9 @@ func (w *world) hang(d *stuck) {
 	w.until(time.Minute, func() bool { return len(d.asked) > 0 })
 }
 
-func (w *world) shares(holder string) *provisioner.Shares {
-	return provisioner.NewShares(provisioner.SharesConfig{Store: w.store, Now: w.driver.Now, Holder: holder, Span: 3 * time.Minute})
+// shares are a server's.
+func (w *world) shares() *provisioner.Shares {
+	return provisioner.NewShares(provisioner.SharesConfig{Store: w.store, Now: w.driver.Now, Holder: "server", Span: 3 * time.Minute})
 }
 
 // Where sbatch hangs for ben, whose home is away, ada's chain goes on meanwhile, and so
@@ -107,8 +106,8 @@ func (w *world) shares(holder string) *provisioner.Shares {
 func TestASubmissionThatHangsHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, constantLead(hour))
-	d := newStuck(w.driver, "ben")
-	w.chains = w.serverOn(d, w.shares("server"))
+	d := newStuck(w.driver)
+	w.chains = w.serverOn(d, w.shares())
 	w.beginFor("ben", "ben1")
 	w.beginFor("ben", "ben2")
 	w.beginFor("ada", "ada1")
@@ -141,8 +140,8 @@ func TestASubmissionThatHangsHoldsUpNobodyElse(t *testing.T) {
 func TestASubmissionThatEndsAfterItsChainIsRecorded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, constantLead(hour))
-	d := newStuck(w.driver, "ben")
-	w.chains = w.serverOn(d, w.shares("server"))
+	d := newStuck(w.driver)
+	w.chains = w.serverOn(d, w.shares())
 	w.beginFor("ben", "ben1")
 	w.hang(d)
 	if err := w.store.SetChainState(t.Context(), "ben1", segue.ChainActive, segue.ChainStopped, "ben said so"); err != nil {
@@ -178,8 +177,8 @@ func TestASubmissionThatHangsIsGivenUpWithItsServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, nil, constantLead(hour))
-			d := newStuck(w.driver, "ben")
-			shares := w.shares("server")
+			d := newStuck(w.driver)
+			shares := w.shares()
 			w.chains = w.serverOn(d, shares)
 			w.beginFor("ben", "ben1")
 			w.hang(d)
@@ -201,8 +200,8 @@ func TestASubmissionThatHangsIsGivenUpWithItsServer(t *testing.T) {
 func TestASubmissionThatEndsWithItsServerIsRecorded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, constantLead(hour))
-	d := newStuck(w.driver, "ben")
-	w.chains = w.serverOn(d, w.shares("server"))
+	d := newStuck(w.driver)
+	w.chains = w.serverOn(d, w.shares())
 	w.beginFor("ben", "ben1")
 	w.hang(d)
 	close(d.goOn)
@@ -303,7 +302,7 @@ func TestACancellationThatHangsHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, constantLead(hour))
 	h := &held{Driver: w.driver, user: "ben", goOn: make(chan struct{}), told: make(chan struct{}, 10)}
-	w.chains = w.serverOn(h, w.shares("server"))
+	w.chains = w.serverOn(h, w.shares())
 	w.beginFor("ada", "ada1")
 	asked := segue.Request{Shape: segue.Shape{Nodes: 8, Limit: 12 * hour}, User: "ben"}
 	waits := w.beginOf(segue.Chain{ID: "ben1", Name: "train", User: "ben", Request: asked}, asked, segue.LinkQueued)

@@ -74,7 +74,7 @@ func TestAChainThatWaitsForAServerIsNobodyElses(t *testing.T) {
 }
 
 // Whoever asks one server is told of what waits for another: nothing brings it there.
-func TestChainsThatWaitForAnotherServerAreTold(t *testing.T) { //nolint:paralleltest // the environment is the process's
+func TestChainsThatWaitForAnotherServerAreTold(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	chain := aChain(segue.LinkQueued)
 	if err := (spool{dir: stateDir(), server: "unix:///there"}).Record(chain.Chain, chain.Link); err != nil {
