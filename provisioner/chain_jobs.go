@@ -147,8 +147,7 @@ func (c *Chains) cancelReturned(ctx context.Context, state schedulers.State, liv
 			}
 		}
 		if err == nil {
-			c.cfg.Log.Warn("job is cancelled: it was lost, and its link is tried again", "chain", l.Chain, "link", l.Number, "attempt", l.Attempt, "job", j.ID.String())
-			err = c.cancel(ctx, j.ID, j.User)
+			err = c.cancel(ctx, j.ID, j.User, fmt.Sprintf("it was lost as link %d of chain %s, attempt %d, which is tried again", l.Number, l.Chain, l.Attempt))
 		}
 		all = append(all, err)
 	}

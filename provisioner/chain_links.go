@@ -81,8 +81,8 @@ func (c *Chains) settle(ctx context.Context, over segue.Chain, links []segue.Lin
 		if was.State != segue.LinkQueued || over.State == segue.ChainStopped || status.of(was).Life != schedulers.Alive {
 			continue
 		}
-		c.cfg.Log.Info("job is cancelled: its chain is over", "chain", was.Chain, "link", was.Number, "job", was.Job.String(), "state", over.State.String())
-		if err := c.cancel(ctx, was.Job, over.User); err != nil {
+		why := fmt.Sprintf("link %d of chain %s, which is %s", was.Number, was.Chain, over.State)
+		if err := c.cancel(ctx, was.Job, over.User, why); err != nil {
 			return err
 		}
 	}

@@ -250,8 +250,7 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	}
 	var unstopped error
 	if job, ok := v.obsolete(); ok {
-		c.cfg.Log.Info("predecessor is stopped: its successor is ready", "chain", chain.ID, "job", job.String())
-		unstopped = c.cancel(ctx, job, chain.User) // the next link waits for it no longer
+		unstopped = c.cancel(ctx, job, chain.User, "its successor in chain "+chain.ID+" is ready") // the next link waits for it no longer
 	}
 	if !v.maySubmit() {
 		return unstopped

@@ -109,28 +109,36 @@ type cancellation struct {
 
 // cancel cancels a job as its owner, who may hold up what does so: it is waited for as a
 // submission is. Of a user one is under way at a time; what it has not done when it ends is
-// asked for again in a later round.
-func (c *Chains) cancel(ctx context.Context, job segue.JobID, owner string) error {
-	last := c.cancelling[owner]
-	if last == nil {
-		last = &cancellation{job: job, done: make(chan struct{})}
-		c.cancelling[owner] = last
-		if c.cfg.Shares != nil {
-			ctx = context.WithoutCancel(ctx)
+// asked for again in a later round. why is for the log.
+func (c *Chains) cancel(ctx context.Context, job segue.JobID, owner, why string) error {
+	if last := c.cancelling[owner]; last != nil {
+		select {
+		case <-last.done:
+			if last.err != nil {
+				c.cfg.Log.Warn("job was not cancelled", "job", last.job.String(), "user", owner, "error", last.err)
+			}
+		default:
+			return nil
 		}
-		go func() {
-			defer close(last.done)
-			last.err = c.cluster.Cancel(ctx, job, owner)
-		}()
-		c.await(ctx, owner, last.done)
 	}
+	c.cfg.Log.Info("job is cancelled", "job", job.String(), "user", owner, "why", why)
+	now := &cancellation{job: job, done: make(chan struct{})}
+	c.cancelling[owner] = now
+	if c.cfg.Shares != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	go func() {
+		defer close(now.done)
+		now.err = c.cluster.Cancel(ctx, job, owner)
+	}()
+	c.await(ctx, owner, now.done)
 	select {
-	case <-last.done:
+	case <-now.done:
+		delete(c.cancelling, owner)
+		return now.err
 	default:
 		return nil
 	}
-	delete(c.cancelling, owner)
-	return last.err
 }
 
 // conclude records what came of the submission that is under way for a chain, if there

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -92,8 +93,9 @@ type Cluster struct {
 	driver Driver
 	cfg    Config
 
-	mu    sync.Mutex
-	state *State // the last one that was seen whole
+	mu       sync.Mutex
+	state    *State // the last one that was seen whole
+	problems string // of which it was said so, in the log
 	// missed counts for a job how many looks in a row lacked it.
 	missed map[segue.JobID]missing
 	// unfound counts for a token how many answers in a row lacked it.
@@ -140,6 +142,11 @@ func (c *Cluster) State(ctx context.Context) (State, error) {
 	s, err := c.driver.State(ctx)
 	if err != nil {
 		return State{}, fmt.Errorf("%s: state: %w", c.driver.Name(), err)
+	}
+	if problems := strings.Join(s.Problems, "; "); problems != c.problems {
+		if c.problems = problems; s.Skipped > 0 {
+			c.cfg.Log.Warn("the scheduler shows what cannot be read", "records", s.Skipped, "first", problems)
+		}
 	}
 	c.state = &s
 	return s, nil

@@ -63,9 +63,6 @@ func (d *Driver) sacct(ctx context.Context, caps schedulers.Capabilities, condit
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := inPlace(texts, rows); err != nil {
-		return nil, 0, err
-	}
 	for _, f := range rows {
 		said := texts[[2]string{f[0], f[1]}]
 		id, s, err := accounted(f)
@@ -82,23 +79,6 @@ func (d *Driver) sacct(ctx context.Context, caps schedulers.Capabilities, condit
 	return records, unread, nil
 }
 
-// inPlace refuses texts of what is no job: who has written the word between the columns into
-// one has moved all that follows.
-func inPlace(texts map[[2]string][]string, rows [][]string) error {
-	known := map[[2]string]bool{}
-	for _, f := range rows {
-		known[[2]string{f[0], f[1]}] = true
-	}
-	for job := range texts {
-		_, err := segue.ParseJobID(job[0])
-		_, timeErr := spelling.Instant(job[1])
-		if !known[job] && (err != nil || timeErr != nil) {
-			return segue.Errorf(segue.Unavailable, "sacct: %s is no job", spelling.Excerpt([]byte(job[0]+" "+job[1])))
-		}
-	}
-	return nil
-}
-
 // texts returns what users have written into the comments and command lines of the jobs
 // that a condition selects, by the job's number and when it was submitted, as sacct spells
 // them. They are asked for apart: whatever they hold, it is no other job's state or user.
@@ -109,14 +89,18 @@ func (d *Driver) texts(ctx context.Context, caps schedulers.Capabilities, condit
 	if caps.TokenSearch {
 		fields += ",SubmitLine" // which has the comment where the accounting keeps none
 	}
+	fields += ",JobID,Submit" // again: a row that is moved disagrees with itself
 	rows, err := d.sacctRows(ctx, fields, "--allocations", "--noheader", "--duplicates", condition)
 	if err != nil {
 		return nil, err
 	}
 	texts := map[[2]string][]string{}
 	for _, f := range rows {
-		job := [2]string{f[0], f[1]}
-		texts[job] = append(texts[job], strings.Join(f[2:], " "))
+		job, last := [2]string{f[0], f[1]}, len(f)-2
+		if job != [2]string(f[last:]) {
+			return nil, segue.Errorf(segue.Unavailable, "sacct: a text is of two jobs: %s", spelling.Excerpt([]byte(strings.Join(f, " "))))
+		}
+		texts[job] = append(texts[job], strings.Join(f[2:last], " "))
 	}
 	return texts, nil
 }

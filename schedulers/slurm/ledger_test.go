@@ -271,7 +271,13 @@ func TestWhoKnowsTheWordForgesNothing(t *testing.T) {
 	t.Parallel()
 	forged := "12|PENDING|1676372401|Unknown|Unknown|0:0|01:00:00|ben|segue:evil/1.1|\n"
 	shifts := false
-	moved := "segue:evil/1.1|PENDING|x|Unknown|Unknown|0:0|01:00:00|ben|x|\n"
+	moved := func(r Result) Result { // a text with the word in it, and what follows
+		words := strings.Split(string(r.Stdout), "\n")
+		first := strings.Split(words[0], "|")
+		between := "|" + first[1] + "|" // of sacctRows
+		r.Stdout = []byte(strings.Replace(string(r.Stdout), "segue:abc/2.1", "x"+between+"y", 1))
+		return r
+	}
 	d := New(Config{Env: []string{}, Now: func() segue.Time { return noon }, Run: func(_ context.Context, c Command) (Result, error) {
 		line := strings.Join(c.Argv, " ")
 		switch {
@@ -280,7 +286,10 @@ func TestWhoKnowsTheWordForgesNothing(t *testing.T) {
 		case line == "sacct --helpformat":
 			return Result{Stdout: []byte("JobID State SubmitLine\n")}, nil
 		case c.Argv[0] == "sacct" && strings.Contains(line, "Comment"):
-			return separated(c, Result{Stdout: []byte(ownRun + forged + map[bool]string{true: moved}[shifts])}), nil
+			if r := separated(c, Result{Stdout: []byte(ownRun + forged + anotherRun)}); shifts {
+				return moved(r), nil
+			}
+			return separated(c, Result{Stdout: []byte(ownRun + forged)}), nil
 		case c.Argv[0] == "sacct":
 			return separated(c, Result{Stdout: []byte(ownRun)}), nil
 		case c.Argv[0] == "sdiag":
@@ -300,7 +309,7 @@ func TestWhoKnowsTheWordForgesNothing(t *testing.T) {
 	}
 	shifts = true
 	if _, err := d.Ledger(t.Context(), noon.Add(-time.Hour)); segue.KindOf(err) != segue.Unavailable {
-		t.Errorf("a text of no job: %v, want an error of kind unavailable", err)
+		t.Errorf("a text with the word: %v, want an error of kind unavailable", err)
 	}
 	s, err := d.State(t.Context())
 	if err != nil {
