@@ -11,6 +11,7 @@ import (
 )
 
 // historyFields are the columns that make a history, as far as sacct has them.
+// JobName comes last, in case it contains what separates them.
 var historyFields = []string{
 	"JobID", "User", "Account", "Partition", "QOS", "Submit", "Eligible", "Start", "End", "Timelimit", "NNodes", "NCPUS",
 	"ReqTRES", "AllocTRES", "Priority", "Restarts", "State", "ExitCode", "JobName",
@@ -41,15 +42,14 @@ func (d *Driver) History(ctx context.Context, from, until segue.Time, w io.Write
 	out := bufio.NewWriter(w)
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = plain.Replace(cell)
+			if row[i] = strings.ReplaceAll(cell, "\n", " "); i < len(row)-1 {
+				row[i] = strings.ReplaceAll(row[i], "|", " ")
+			}
 		}
 		_, _ = out.WriteString(strings.Join(row, "|") + "\n") // Flush says it
 	}
 	return out.Flush()
 }
-
-// plain has a name be no more than a name to who reads lines of columns.
-var plain = strings.NewReplacer("|", " ", "\n", " ")
 
 // sacctTime is how sacct is told an instant: in the zone of its environment,
 // which is UTC.
