@@ -73,7 +73,8 @@ const longestLook = time.Minute
 // as a link or is forgotten, there is nothing to refuse. An error of kind Unavailable says
 // that it cannot be told now.
 func (c *carriers) refuse(ctx context.Context, chain segue.Chain, first segue.Link) error {
-	arrived := c.arrived(chain.User + " " + chain.ID)
+	key := chain.User + " " + chain.ID
+	arrived := c.arrived(key)
 	if state, fresh := c.cluster.Shown(); fresh {
 		if jobs := carrying(state, first.Token(), chain.User); len(jobs.own) > 0 && len(jobs.others) == 0 {
 			return nil
@@ -81,6 +82,11 @@ func (c *carriers) refuse(ctx context.Context, chain segue.Chain, first segue.Li
 	}
 	// The job of whoever asks, or of whom it is taken from, may be younger than that.
 	look, err := c.lookedSince(ctx, arrived)
+	if look.err != nil { // who comes again has the scheduler asked again
+		c.mu.Lock()
+		delete(c.came, key)
+		c.mu.Unlock()
+	}
 	if err != nil {
 		return segue.Errorf(segue.Unavailable, "ask whose jobs carry %s: %w", first.Token(), err)
 	}

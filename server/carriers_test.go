@@ -213,6 +213,23 @@ func TestASluggishQueueServesWhoComesAgain(t *testing.T) {
 	})
 }
 
+// A scheduler that did not answer is asked again for who comes again.
+func TestAFailedLookServesNobodyWhoComesAgain(t *testing.T) {
+	t.Parallel()
+	queue := &aQueue{err: errors.New("no route to host"), jobs: []schedulers.Job{job(7, "nobody", "abc123")}}
+	in := newTestIntake(t, openStore(t), Config{Driver: queue, Root: true, User: "root"})
+	chain, first := handedOver("abc123", "nobody", 7)
+	if err := in.Create(t.Context(), chain, first); segue.KindOf(err) != segue.Unavailable {
+		t.Fatalf("while the scheduler is away: %v, want an error of kind unavailable", err)
+	}
+	queue.mu.Lock()
+	queue.err = nil
+	queue.mu.Unlock()
+	if err := in.Create(t.Context(), chain, first); err != nil {
+		t.Errorf("when it is back: %v", err)
+	}
+}
+
 func TestARefusalNamesNobody(t *testing.T) {
 	t.Parallel()
 	in := newTestIntake(t, openStore(t), Config{Driver: &aQueue{jobs: []schedulers.Job{job(7, "daemon", "abc123")}}, Root: true, User: "root"})

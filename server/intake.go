@@ -27,9 +27,8 @@ func newIntake(s *store.Store, cluster *schedulers.Cluster, cfg Config) intake {
 }
 
 // mostOf is how much of one user is taken over: chains that go on at once, or were made
-// within a month; chains that wait to be told whether their first link has a job, of each
-// of which the scheduler is asked by itself, in every round; and what later links replay,
-// of which each chain may have 8 MiB and has some 20 KiB.
+// within a month; chains that wait to be told whether their first link has a job; and what
+// later links replay, of which each chain may have 8 MiB and has some 20 KiB.
 var mostOf = store.Most{Chains: 1000, Recent: 10_000, Open: 5, Bytes: 256 << 20}
 
 // Create implements api.Chains. The number of the first link's job is what the user
