@@ -96,6 +96,18 @@ func (w *world) hang(d *stuck) {
 	w.until(time.Minute, func() bool { return len(d.asked) > 0 })
 }
 
+// benHangs is a cluster on which the second link of ben's chain is being submitted by a
+// server, and hangs.
+func benHangs(t *testing.T) (*world, *stuck) {
+	t.Helper()
+	w := newWorld(t, nil, constantLead(hour))
+	d := newStuck(w.driver)
+	w.chains = w.serverOn(d, w.shares())
+	w.beginFor("ben", "ben1")
+	w.hang(d)
+	return w, d
+}
+
 // shares are a server's.
 func (w *world) shares() *provisioner.Shares {
 	return provisioner.NewShares(provisioner.SharesConfig{Store: w.store, Now: w.driver.Now, Holder: "server", Span: 3 * time.Minute})
@@ -139,11 +151,7 @@ func TestASubmissionThatHangsHoldsUpNobodyElse(t *testing.T) {
 // The user stops a chain while its submission hangs: the job that comes of it is known.
 func TestASubmissionThatEndsAfterItsChainIsRecorded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, constantLead(hour))
-	d := newStuck(w.driver)
-	w.chains = w.serverOn(d, w.shares())
-	w.beginFor("ben", "ben1")
-	w.hang(d)
+	w, d := benHangs(t)
 	if err := w.store.SetChainState(t.Context(), "ben1", segue.ChainActive, segue.ChainStopped, "ben said so"); err != nil {
 		t.Fatal(err)
 	}
@@ -199,11 +207,7 @@ func TestASubmissionThatHangsIsGivenUpWithItsServer(t *testing.T) {
 // What has come of a submission when its server ends is recorded by it.
 func TestASubmissionThatEndsWithItsServerIsRecorded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, constantLead(hour))
-	d := newStuck(w.driver)
-	w.chains = w.serverOn(d, w.shares())
-	w.beginFor("ben", "ben1")
-	w.hang(d)
+	w, d := benHangs(t)
 	close(d.goOn)
 	for jobs := 0; jobs < 2; runtime.Gosched() {
 		state, err := w.driver.State(t.Context())
