@@ -85,22 +85,46 @@ func (r *Registry) settle(e Event) error {
 // one, and returns its ID. Rolling back twice goes back two promotions. The
 // error is of kind NotFound when there is no champion or none before it.
 func (r *Registry) Rollback(reason string) (string, error) {
-	id, err := r.rollback(reason)
+	return r.RollbackFrom("", reason)
+}
+
+// RollbackFrom is [Registry.Rollback] from the champion with the ID expected,
+// from any where that is empty. The error is of kind Conflict when the champion
+// is another one by now: so a rollback that is asked for twice goes back one
+// promotion.
+func (r *Registry) RollbackFrom(expected, reason string) (string, error) {
+	id, err := r.rollback(expected, reason)
 	if err != nil {
 		return "", fmt.Errorf("roll back: %w", err)
 	}
 	return id, nil
 }
 
-func (r *Registry) rollback(reason string) (string, error) {
+func (r *Registry) rollback(expected, reason string) (string, error) {
 	unlock, err := r.lock()
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
+	id, err := r.Former(expected)
+	if err != nil {
+		return "", err
+	}
+	if err := r.record(Event{Action: RolledBack, Model: id, Reason: reason}); err != nil {
+		return "", fmt.Errorf("to model %s: %w", id, err)
+	}
+	return id, nil
+}
+
+// Former returns the ID of the model to which [Registry.RollbackFrom] would go
+// back from the champion expected, with the errors of that.
+func (r *Registry) Former(expected string) (string, error) {
 	champion, err := r.Champion()
 	if err != nil {
 		return "", err
+	}
+	if expected != "" && champion != expected {
+		return "", segue.Errorf(segue.Conflict, "the champion is %s by now, not %s", champion, expected)
 	}
 	events, _, err := readLog(r.path(logFile))
 	if err != nil {
@@ -109,9 +133,6 @@ func (r *Registry) rollback(reason string) (string, error) {
 	id := former(events, champion)
 	if id == "" {
 		return "", segue.Errorf(segue.NotFound, "there was no champion before model %s", champion)
-	}
-	if err := r.record(Event{Action: RolledBack, Model: id, Reason: reason}); err != nil {
-		return "", fmt.Errorf("to model %s: %w", id, err)
 	}
 	return id, nil
 }

@@ -78,7 +78,10 @@ func TestLifeOfAModel(t *testing.T) {
 	ok(t, r.Keep("b", "costs 0.1 h more a start"))
 	ok(t, r.Promote("c", "costs 0.2 h less a start"))
 	wantChampion(t, r, "c")
-	back, err := r.Rollback("the queue changed")
+	if id, err := r.Former("c"); err != nil || id != "a" {
+		t.Errorf("before it the champion was %q (%v), want a", id, err)
+	}
+	back, err := r.RollbackFrom("c", "the queue changed")
 	if err != nil || back != "a" {
 		t.Fatalf("rolled back to %q (%v), want a", back, err)
 	}
@@ -123,6 +126,8 @@ func TestRefusedDecisionsChangeNothing(t *testing.T) {
 	wantKind(t, r.Promote("b", "\xff"), segue.Invalid, "reason")
 	_, err = r.Rollback("none before")
 	wantKind(t, err, segue.NotFound, "no champion before model a")
+	_, err = r.RollbackFrom("b", "another is it by now")
+	wantKind(t, err, segue.Conflict, "roll back: the champion is a by now, not b")
 
 	wantChampion(t, r, "a")
 	after, err := r.Log()
