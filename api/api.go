@@ -129,6 +129,8 @@ func (a *API) operations() {
 	addWrite(a, ScopeOperator, importOperation(), a.importHistory)
 
 	add(a, ScopeRead, operation("list-models", "GET", "/v1/models", "models", "List trained models"), a.listModels)
+	addWrite(a, ScopeOperator, promoteOperation(), a.promoteModel)
+	addWrite(a, ScopeOperator, rollbackOperation(), a.rollBackModel)
 	add(a, ScopeOperator, operation("list-audit", "GET", "/v1/audit", "audit", "Show who changed what, the latest first"), a.listAudit)
 	a.addEvents()
 }

@@ -16,7 +16,7 @@ const (
 	ScopeRead     Scope = "read"     // ask for advice; see one's own chains, histories, models
 	ScopeChains   Scope = "chains"   // pause, resume and stop one's own chains
 	ScopeSubmit   Scope = "submit"   // hand chains over, whose jobs are submitted as this user
-	ScopeOperator Scope = "operator" // all of it, for everybody's chains; import histories; the audit log
+	ScopeOperator Scope = "operator" // all of it, for everybody's chains; import histories; promote models; the audit log
 )
 
 // Scopes are all of them, the least first.

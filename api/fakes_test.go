@@ -37,15 +37,17 @@ type house struct {
 	asked     []Question
 	advise    func(context.Context, Question) (Advice, error)
 	imports   []string // what came in
-	tokens    map[string]Token
-	audit     []AuditLine
-	answers   map[string]Answer
-	checks    []Check
-	broken    error // of every service but the tokens
-	deaf      error // of who keeps answers
-	away      error // of the tokens
-	feed      *Feed
-	ids       int
+	// promotions are what was promoted and rolled back.
+	promotions []string
+	tokens     map[string]Token
+	audit      []AuditLine
+	answers    map[string]Answer
+	checks     []Check
+	broken     error // of every service but the tokens
+	deaf       error // of who keeps answers
+	away       error // of the tokens
+	feed       *Feed
+	ids        int
 }
 
 // Secrets of the tests.
@@ -238,6 +240,26 @@ func (h *house) Statistics(_ context.Context, cluster string) (Statistics, error
 
 func (h *house) Models(context.Context) ([]Model, error) {
 	return []Model{{ID: "m-1", State: "champion", Policies: []string{"dqn"}}}, h.broken
+}
+
+func (h *house) Promote(_ context.Context, id, reason string) (Promotion, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if id != "m-2" {
+		return Promotion{}, segue.Errorf(segue.NotFound, "there is no model %s", id)
+	}
+	h.promotions = append(h.promotions, "promote "+id+": "+reason)
+	return Promotion{Champion: id, Decides: id}, h.broken
+}
+
+func (h *house) RollBack(_ context.Context, expected, reason string) (Promotion, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if expected != "m-1" {
+		return Promotion{}, segue.Errorf(segue.Conflict, "the champion is m-1 by now")
+	}
+	h.promotions = append(h.promotions, "roll back from "+expected+": "+reason)
+	return Promotion{Champion: "m-0"}, h.broken
 }
 
 func (h *house) Checks(context.Context) []Check { return h.checks }

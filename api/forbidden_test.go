@@ -16,6 +16,11 @@ import (
 	"github.com/segue-project/segue"
 )
 
+const (
+	aReason   = `{"reason":"it costs less"}`
+	aRollback = `{"expected":"m-1","reason":"it costs more"}`
+)
+
 const anAdvice = `{"nodes":4,"time_limit":"48:00:00","remaining":"9h"}`
 
 // The forbidden things, one by one, and the allowed ones beside them.
@@ -35,6 +40,9 @@ func TestNobodyDoesWhatIsNotTheirs(t *testing.T) {
 		"a stranger looks for what is not there":    {call{what: "GET /admin"}, 401},
 		"a stranger stops a chain":                  {call{what: "POST /v1/chains/ada1/stop"}, 401},
 		"a stranger imports":                        {call{what: "POST /v1/histories/ls6/import"}, 401},
+
+		"a stranger promotes a model": {call{what: "POST /v1/models/m-2/promote", body: aReason}, 401},
+		"a stranger rolls back":       {call{what: "POST /v1/models/rollback", body: aRollback}, 401},
 
 		"a token that nobody knows":     {call{secret: unheardOf, what: "GET /v1/chains"}, 401},
 		"a token that has expired":      {call{secret: expired, what: "GET /v1/chains"}, 401},
@@ -65,6 +73,21 @@ func TestNobodyDoesWhatIsNotTheirs(t *testing.T) {
 		"a user resumes another's chain":   {call{secret: adaWrites, what: "POST /v1/chains/bob1/resume"}, 404},
 		"the other user does":              {call{secret: bobWrites, what: "POST /v1/chains/bob1/pause"}, 200},
 		"a user asks for another's advice": {call{secret: adaReads, what: "POST /v1/advice", body: `{"nodes":4,"time_limit":"48:00:00","remaining":"9h","user":"bob"}`}, 403},
+
+		"a reader promotes a model":              {call{secret: adaReads, what: "POST /v1/models/m-2/promote", body: aReason}, 403},
+		"a reader rolls back":                    {call{secret: adaReads, what: "POST /v1/models/rollback", body: aRollback}, 403},
+		"a user promotes a model":                {call{secret: adaWrites, what: "POST /v1/models/m-2/promote", body: aReason}, 403},
+		"a user rolls back":                      {call{secret: adaWrites, what: "POST /v1/models/rollback", body: aRollback}, 403},
+		"one who submits promotes a model":       {call{secret: adaSubmits, what: "POST /v1/models/m-2/promote", body: aReason}, 403},
+		"one who submits rolls back":             {call{secret: adaSubmits, what: "POST /v1/models/rollback", body: aRollback}, 403},
+		"an expired operator promotes a model":   {call{secret: expired, what: "POST /v1/models/m-2/promote", body: aReason}, 401},
+		"a revoked operator rolls back":          {call{secret: revoked, what: "POST /v1/models/rollback", body: aRollback}, 401},
+		"one without a scope promotes a model":   {call{secret: scopeless, what: "POST /v1/models/m-2/promote", body: aReason}, 403},
+		"a reader tries a promotion by the key":  {call{secret: adaReads, what: "POST /v1/models/m-2/promote", body: aReason, header: []string{"Idempotency-Key: k1"}}, 403},
+		"a user promotes by another method":      {call{secret: adaWrites, what: "PUT /v1/models/m-2/promote", body: aReason}, 405},
+		"an operator promotes a model":           {call{secret: operates, what: "POST /v1/models/m-2/promote", body: aReason}, 200},
+		"an operator rolls back":                 {call{secret: operates, what: "POST /v1/models/rollback", body: aRollback}, 200},
+		"an operator promotes what is not there": {call{secret: operates, what: "POST /v1/models/m-9/promote", body: aReason}, 404},
 
 		"an operator lists everybody's chains":  {call{secret: operates, what: "GET /v1/chains"}, 200},
 		"an operator sees another's chain":      {call{secret: operates, what: "GET /v1/chains/bob1"}, 200},
@@ -108,6 +131,9 @@ func TestNobodyDoesWhatIsNotTheirs(t *testing.T) {
 				if c.State != before[i].State {
 					t.Errorf("chain %s has become %s all the same", c.ID, c.State)
 				}
+			}
+			if len(h.promotions) > 0 {
+				t.Errorf("%q all the same", h.promotions)
 			}
 			if len(h.imports) > 0 {
 				t.Errorf("%d histories came in all the same", len(h.imports))

@@ -110,6 +110,14 @@ type Histories interface {
 // Models are the trained models that a server knows.
 type Models interface {
 	Models(ctx context.Context) ([]Model, error)
+	// Promote makes a model the champion, and the server follow, for a reason that is one
+	// line. NotFound says that there is no such model, or no folder of models; Conflict
+	// that it is damaged, or the champion already.
+	Promote(ctx context.Context, id, reason string) (Promotion, error)
+	// RollBack makes the champion before the expected one the champion again. NotFound
+	// says that there is no champion, or none before it; Conflict that the champion is
+	// another one by now, or that the one before it is damaged.
+	RollBack(ctx context.Context, expected, reason string) (Promotion, error)
 }
 
 // Tokens are the secrets by which programs are known.

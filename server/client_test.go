@@ -16,6 +16,33 @@ import (
 	"github.com/segue-project/segue/api/client"
 )
 
+// site is a server on an empty store that answers.
+func site(t *testing.T, cfg Config) (srv *Server, url string) {
+	t.Helper()
+	cfg.Now, cfg.Holder, cfg.User, cfg.Log = realNow, "one", "segue", slog.New(slog.DiscardHandler)
+	srv, err := New(openStore(t), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(srv.Handler())
+	t.Cleanup(web.Close)
+	return srv, web.URL
+}
+
+// clientOf returns a client for a user with a scope.
+func clientOf(t *testing.T, srv *Server, url, user string, scope api.Scope) *client.Client {
+	t.Helper()
+	_, secret, err := CreateToken(t.Context(), srv.store, Grant{User: user, Scopes: []api.Scope{scope}}, "test", srv.cfg.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(client.Config{Server: url, Token: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // swf is a history of jobs of one processor that come every ten minutes and run for two
 // hours.
 func swf(jobs int) string {
@@ -30,28 +57,16 @@ func swf(jobs int) string {
 // A program in Go does what the interface offers, on a server as it is.
 func TestAProgramUsesAServerByTheClient(t *testing.T) {
 	t.Parallel()
-	srv, err := New(openStore(t), Config{Now: realNow, Holder: "one", User: "segue", Advice: AdviceConfig{Replicas: 3}, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(srv.Handler())
-	defer web.Close()
-	_, secret, err := CreateToken(t.Context(), srv.store, Grant{User: "olga", Scopes: []api.Scope{api.ScopeOperator}}, "olga", realNow())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(client.Config{Server: web.URL, Token: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	srv, url := site(t, Config{Advice: AdviceConfig{Replicas: 3}})
+	c := clientOf(t, srv, url, "olga", api.ScopeOperator)
 	ctx := t.Context()
 	for when, want := range []int64{200, 200} { // the second time it is told again
-		done, err := c.Import(ctx, "ls6", "k1", io.MultiReader(strings.NewReader(swf(200)))) // in chunks
+		done, err := c.ImportHistory(ctx, "ls6", client.HistoryFile{Key: "k1", Content: io.MultiReader(strings.NewReader(swf(200)))}) // in chunks
 		if err != nil || done.Read != want || done.Changed != want || done.Format != "swf" {
 			t.Fatalf("import %d: %+v, %v; want %d jobs of swf", when+1, done, err, want)
 		}
 	}
-	if _, err := c.Import(ctx, "ls6", "k1", strings.NewReader(swf(100))); segue.KindOf(err) != segue.Invalid {
+	if _, err := c.ImportHistory(ctx, "ls6", client.HistoryFile{Key: "k1", Content: strings.NewReader(swf(100))}); segue.KindOf(err) != segue.Invalid {
 		t.Errorf("another history under the same key: %v, want an error of kind invalid", err)
 	}
 	histories, err := c.Histories(ctx)
@@ -77,7 +92,7 @@ func TestAProgramUsesAServerByTheClient(t *testing.T) {
 	for _, l := range lines {
 		got = append(got, fmt.Sprint(l.User, " ", l.Action, " ", l.Object, " ", l.Status))
 	}
-	if diff := cmp.Diff([]string{"olga import-history ls6 200", "olga create-token " + lastWord(lines) + " 200"}, got); err != nil || diff != "" {
+	if diff := cmp.Diff([]string{"olga import-history ls6 200", "test create-token " + lastWord(lines) + " 200"}, got); err != nil || diff != "" {
 		t.Errorf("audit log, %v (-want +got):\n%s", err, diff)
 	}
 	if chains, err := c.Chains(ctx, ""); err != nil || len(chains) != 0 {

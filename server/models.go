@@ -1,8 +1,8 @@
 package server
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/segue-project/segue"
@@ -26,9 +26,18 @@ func OpenModel(name string) (*provisioner.Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := learned.Read(m.File)
+	by, err := trainedOf(m)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", name, err)
+	}
+	return by, nil
+}
+
+// trainedOf returns a model that was read as one that can be asked.
+func trainedOf(m *models.Model) (*provisioner.Trained, error) {
+	model, err := learned.Read(m.File)
+	if err != nil {
+		return nil, err
 	}
 	by := &provisioner.Trained{ID: m.Manifest.ID, Model: model}
 	for _, pair := range m.Manifest.Pairs {
@@ -55,32 +64,57 @@ func (c *catalogue) decides() string {
 	return ""
 }
 
-// Models implements api.Models.
-func (c *catalogue) Models(context.Context) ([]api.Model, error) {
+// registry returns the folder, of kind NotFound where there is none.
+func (c *catalogue) registry() (*models.Registry, error) {
+	if c.dir == "" {
+		return nil, segue.Errorf(segue.NotFound, "this server has no folder of models")
+	}
+	return models.NewRegistry(c.dir, c.now), nil
+}
+
+// list returns the models of the folder, and those that are not there and should be: the
+// champion, and the one that decides.
+func (c *catalogue) list() ([]api.Model, error) {
 	used := c.inUse.Load()
+	all, err := c.kept(used)
+	if err != nil {
+		return nil, err
+	}
+	if used == nil || slices.ContainsFunc(all, func(m api.Model) bool { return m.InUse }) {
+		return all, nil
+	}
+	return append(all, api.Model{ID: used.ID, State: "in use", Policies: []string{}, InUse: true}), nil // from elsewhere
+}
+
+// kept returns the models of the folder, and the champion where it is gone.
+func (c *catalogue) kept(used *provisioner.Trained) ([]api.Model, error) {
+	r, err := c.registry()
+	if err != nil {
+		return nil, nil
+	}
+	entries, err := r.List()
+	if err != nil {
+		return nil, err
+	}
+	champion, err := r.Champion()
+	if err != nil && segue.KindOf(err) != segue.NotFound {
+		return nil, err
+	}
 	var all []api.Model
-	if c.dir != "" {
-		entries, err := models.NewRegistry(c.dir, c.now).List()
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			all = append(all, modelOf(e, used))
-		}
+	for _, e := range entries {
+		all = append(all, modelOf(e, used))
 	}
-	for _, m := range all {
-		if m.InUse {
-			return all, nil
-		}
+	if champion == "" || slices.ContainsFunc(entries, func(e models.Entry) bool { return e.ID == champion }) {
+		return all, nil
 	}
-	if used != nil { // from elsewhere
-		all = append(all, api.Model{ID: used.ID, State: "in use", Policies: []string{}, InUse: true})
-	}
-	return all, nil
+	return append(all, modelOf(models.Entry{ID: champion, Champion: true, Err: segue.Errorf(segue.NotFound, "its folder is gone")}, used)), nil
 }
 
 func modelOf(e models.Entry, used *provisioner.Trained) api.Model {
-	out := api.Model{ID: e.ID, Policies: []string{}, InUse: used != nil && used.ID == e.ID}
+	out := api.Model{ID: e.ID, Policies: []string{}, Champion: e.Champion, InUse: used != nil && used.ID == e.ID}
+	if e.Last != nil {
+		out.Reason = e.Last.Reason
+	}
 	switch {
 	case e.Err != nil:
 		out.State, out.Error = "damaged", e.Err.Error()

@@ -170,7 +170,7 @@ func New(s *store.Store, cfg Config) (*Server, error) {
 	registry.MustRegister(srv.gauges(cfg.Version)...)
 	var err error
 	srv.api, err = api.New(api.Services{
-		Advisor: srv.advisor, Chains: newIntake(s, srv.cluster, cfg), Histories: newHistories(s, srv.advisor, cfg.Now), Models: srv.models,
+		Advisor: srv.advisor, Chains: newIntake(s, srv.cluster, cfg), Histories: newHistories(s, srv.advisor, cfg.Now), Models: servedModels{srv},
 		Tokens: tokens{s}, Auditor: auditor{s}, Answers: answers{s, cfg.Now}, Health: srv.health, Feed: srv.feed,
 	}, api.Config{
 		Now: cfg.Now, NewID: func() string { return newID(cfg.Now()) }, Limits: cfg.Limits,

@@ -52,46 +52,20 @@ func modelToShow(e models.Entry, state string) web.Model {
 	return out
 }
 
-// registry returns the folder of models, if there is one.
-func (m webModels) registry() (*models.Registry, error) {
-	if m.server.models.dir == "" {
-		return nil, segue.Errorf(segue.NotFound, "this server has no folder of models")
-	}
-	return models.NewRegistry(m.server.models.dir, m.server.cfg.Now), nil
-}
-
 // Promote implements web.Models.
 func (m webModels) Promote(ctx context.Context, by web.Viewer, id, reason string) error {
-	r, err := m.registry()
-	if err != nil {
-		return err
-	}
 	return m.audited(ctx, by, "promote-model", id, func() error {
-		if err := r.Promote(id, reason); err != nil {
-			return err
-		}
-		return m.server.FollowChampion()
+		_, err := m.server.promote(id, reason)
+		return err
 	})
 }
 
 // Rollback implements web.Models.
 func (m webModels) Rollback(ctx context.Context, by web.Viewer, expected, reason string) (id string, err error) {
-	r, err := m.registry()
-	if err != nil {
-		return "", err
-	}
 	err = m.audited(ctx, by, "roll-back-model", expected, func() error {
-		champion, err := r.Champion()
-		if err != nil {
-			return err
-		}
-		if champion != expected {
-			return segue.Errorf(segue.Conflict, "the champion is %s by now", champion)
-		}
-		if id, err = r.Rollback(reason); err != nil {
-			return err
-		}
-		return m.server.FollowChampion()
+		done, err := m.server.rollBack(expected, reason)
+		id = done.Champion
+		return err
 	})
 	return id, err
 }

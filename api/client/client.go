@@ -50,7 +50,7 @@ func New(cfg Config) (*Client, error) {
 	case u.Scheme == "unix" && u.Host == "" && u.Path != "":
 		c.base = "http://segue"
 		over := *c.http
-		over.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		over.Transport = &http.Transport{ExpectContinueTimeout: time.Second, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", u.Path)
 		}}
 		c.http = &over

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -53,42 +52,6 @@ func (c *Client) Forecast(ctx context.Context, r api.ForecastRequest) (answer ap
 	}
 	err = c.do(ctx, http.MethodGet, "/v1/forecasts?"+q.Encode(), "", nil, &answer)
 	return answer, err
-}
-
-// Histories returns the clusters of which there is a history, with what is held of each.
-func (c *Client) Histories(ctx context.Context) ([]api.HistoryAnswer, error) {
-	var answer struct {
-		Histories []api.HistoryAnswer `json:"histories"`
-	}
-	err := c.do(ctx, http.MethodGet, "/v1/histories", "", nil, &answer)
-	return answer.Histories, err
-}
-
-// Statistics describes the history of a cluster.
-func (c *Client) Statistics(ctx context.Context, cluster string) (answer api.Statistics, err error) {
-	err = c.do(ctx, http.MethodGet, "/v1/histories/"+url.PathEscape(cluster)+"/statistics", "", nil, &answer)
-	return answer, err
-}
-
-// Import adds a history to that of a cluster, as its file is: sacct -P, SWF, the
-// Lonestar6 log or Parquet, gzip or not. It takes as long as ctx lets it: the limit of
-// Config.HTTP does not count. With a key it is done once, however often the same history
-// is sent within a day.
-func (c *Client) Import(ctx context.Context, cluster, key string, history io.Reader) (answer api.Imported, err error) {
-	patient := *c.http
-	patient.Timeout = 0
-	header := http.Header{keyHeader: {key}, "Content-Type": {"application/octet-stream"}}
-	err = c.send(ctx, &patient, http.MethodPost, "/v1/histories/"+url.PathEscape(cluster)+"/import", header, history, &answer)
-	return answer, err
-}
-
-// Models returns the trained models that the server knows.
-func (c *Client) Models(ctx context.Context) ([]api.Model, error) {
-	var answer struct {
-		Models []api.Model `json:"models"`
-	}
-	err := c.do(ctx, http.MethodGet, "/v1/models", "", nil, &answer)
-	return answer.Models, err
 }
 
 // Audit returns the latest n lines of the audit log, the latest first.
