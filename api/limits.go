@@ -132,14 +132,18 @@ func (a *API) bound(next http.Handler) http.Handler {
 			return
 		}
 		defer leave()
-		r.Body = http.MaxBytesReader(w, r.Body, size)
+		ctx := r.Context()
 		if most > 0 {
-			ctx, cancel := context.WithTimeout(r.Context(), most)
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, most)
 			defer cancel()
 			defer a.deadline(w, most)()
-			r = r.WithContext(ctx)
 		}
-		next.ServeHTTP(w, r)
+		// The server's own request keeps its body: by it net/http knows whether somebody
+		// who waits for 100 Continue is to send at all.
+		bounded := r.WithContext(ctx)
+		bounded.Body = http.MaxBytesReader(w, r.Body, size)
+		next.ServeHTTP(w, bounded)
 	})
 }
 

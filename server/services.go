@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/segue-project/segue"
@@ -83,39 +82,6 @@ func (h *histories) count(ctx context.Context) ([]api.History, error) {
 	out := make([]api.History, len(all))
 	for i, one := range all {
 		out[i] = api.History{Cluster: one.Cluster, Jobs: one.Jobs, First: one.First, Last: one.Last, Seen: one.Seen, Accounted: one.Accounted}
-	}
-	return out, nil
-}
-
-// Import implements api.Histories.
-func (h *histories) Import(ctx context.Context, cluster, format string, body io.Reader) (api.Imported, error) {
-	f, err := traces.ParseFormat(format)
-	if err != nil {
-		return api.Imported{}, err
-	}
-	r, err := traces.NewReader(body, traces.Options{Format: f, Name: "the history"})
-	if err != nil {
-		return api.Imported{}, err
-	}
-	done, err := h.store.ImportJobs(ctx, cluster, r.All())
-	if err == nil {
-		err = r.Usable()
-	}
-	if err != nil {
-		return api.Imported{}, err
-	}
-	h.advisor.forget()
-	h.counts.forget()
-	h.statistics.forget()
-	report := r.Report()
-	out := api.Imported{
-		Read: int64(done.Read), Changed: int64(done.Changed), Rejected: report.Rejected() + int64(done.Refused), Skipped: report.Skipped(),
-		Problems: append([]string{}, done.Problems...), Format: r.Format().String(),
-	}
-	for _, f := range report.Findings() {
-		for _, e := range f.Examples {
-			out.Problems = append(out.Problems, f.Reason.String()+": "+e.String())
-		}
 	}
 	return out, nil
 }
