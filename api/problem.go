@@ -45,7 +45,7 @@ var (
 	sorts = map[segue.Kind]sort{
 		segue.Invalid:     {"invalid", "The request makes no sense", http.StatusUnprocessableEntity},
 		segue.NotFound:    {"not-found", "There is no such thing", http.StatusNotFound},
-		segue.Conflict:    {"conflict", "It is there already, or has changed meanwhile", http.StatusConflict},
+		segue.Conflict:    {"conflict", "It conflicts with what is there by now", http.StatusConflict},
 		segue.Unavailable: {"unavailable", "It cannot be said now; try again", http.StatusServiceUnavailable},
 		segue.Corrupt:     {"corrupt", "Stored data is damaged", http.StatusInternalServerError},
 		segue.Other:       {"internal", "The server failed", http.StatusInternalServerError},

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -35,6 +36,9 @@ func (h *histories) Import(ctx context.Context, cluster, format string, body io.
 	h.statistics.forget()
 	if err == nil {
 		err = r.Usable()
+	}
+	if err != nil && kept.Read > 0 {
+		err = fmt.Errorf("%w; %d jobs before it were read, %d of them new", err, kept.Read, kept.Changed)
 	}
 	if err != nil {
 		return api.Imported{}, err

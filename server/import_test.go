@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -106,7 +107,7 @@ func TestAHistoryThatBreaksOffIsRefused(t *testing.T) {
 		want     segue.Kind
 		wantText string
 	}{
-		"zipped, and cut":      {client.HistoryFile{Content: bytes.NewReader(zipped(t, log)[:9000])}, segue.Invalid, "the history: "},
+		"zipped, and cut":      {client.HistoryFile{Content: bytes.NewReader(zipped(t, log)[:9000])}, segue.Invalid, "the compressed data end early, after line "},
 		"Parquet, and cut":     {client.HistoryFile{Content: bytes.NewReader([]byte("PAR1 and no more"))}, segue.Invalid, "the history"},
 		"said to be Parquet":   {client.HistoryFile{Format: "parquet", Content: bytes.NewReader(log)}, segue.Invalid, "is not Parquet"},
 		"said to be something": {client.HistoryFile{Format: "csv", Content: bytes.NewReader(log)}, segue.Invalid, "query.format"},
@@ -120,6 +121,18 @@ func TestAHistoryThatBreaksOffIsRefused(t *testing.T) {
 			done, err := c.ImportHistory(t.Context(), "ls6", tt.file)
 			if segue.KindOf(err) != tt.want || !strings.Contains(err.Error(), tt.wantText) {
 				t.Fatalf("%+v, %v; want an error of kind %s with %q", done, err, tt.want, tt.wantText)
+			}
+			held, listed := c.Histories(t.Context())
+			if listed != nil {
+				t.Fatal(listed)
+			}
+			for _, h := range held {
+				if before := fmt.Sprintf("; %d jobs before it were read, %d of them new", h.Jobs, h.Jobs); !strings.Contains(err.Error(), before) {
+					t.Errorf("%v; want %q", err, before)
+				}
+			}
+			if kept := len(held) == 1; kept != (name == "zipped, and cut") {
+				t.Errorf("histories %+v; want one of what was cut, and no other", held)
 			}
 		})
 	}

@@ -70,6 +70,39 @@ func TestAClientAsksAndReads(t *testing.T) {
 	}
 }
 
+// Names go into an address as they are, and a history in its format.
+func TestModelsAndHistoriesAreAskedForByTheirNames(t *testing.T) {
+	t.Parallel()
+	s := &script{answers: map[string]string{
+		"POST /v1/models/a%2Fb/promote":                      `{"champion":"a/b","decides":"c"}`,
+		"POST /v1/models/rollback":                           `{"champion":"a"}`,
+		"POST /v1/histories/a%20b%2Fc/import":                `{"read":1}`,
+		"POST /v1/histories/a%20b%2Fc/import?format=parquet": `{"read":2}`,
+	}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	c, err := New(Config{Server: server.URL, Token: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := c.PromoteModel(t.Context(), "a/b", "why", "k1"); err != nil || done != (api.Promotion{Champion: "a/b", Decides: "c"}) {
+		t.Errorf("promoted %+v, %v", done, err)
+	}
+	if done, err := c.RollBackModel(t.Context(), "a/b", "why", "k2"); err != nil || done != (api.Promotion{Champion: "a"}) {
+		t.Errorf("rolled back %+v, %v", done, err)
+	}
+	for want, f := range map[int64]HistoryFile{
+		1: {Content: strings.NewReader("x"), Format: "auto"}, 2: {Content: strings.NewReader("x"), Format: "parquet"},
+	} {
+		if done, err := c.ImportHistory(t.Context(), "a b/c", f); err != nil || done.Read != want {
+			t.Errorf("imported %+v, %v; want %d jobs", done, err, want)
+		}
+	}
+	if got := s.asked[:2]; got[0] != "POST /v1/models/a%2Fb/promote Bearer t k1" || got[1] != "POST /v1/models/rollback Bearer t k2" {
+		t.Errorf("asked %q, want the token and the keys", got)
+	}
+}
+
 func TestMoreThanAPageIsAskedForPageByPage(t *testing.T) {
 	t.Parallel()
 	full := strings.TrimSuffix(strings.Repeat(`{"link":2},`, mostAtOnce), ",")
