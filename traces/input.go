@@ -14,9 +14,10 @@ import (
 	"github.com/segue-project/segue"
 )
 
-// openInput opens the file at path for reading and says what went wrong in
-// words that a user can act on.
-func openInput(path string) (*os.File, int64, error) {
+// OpenFile opens the file at path for reading and says what went wrong in words that a
+// user can act on: of kind NotFound where it is not there, Invalid where it is a folder.
+// The size is in bytes, 0 where it is not known.
+func OpenFile(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

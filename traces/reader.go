@@ -67,7 +67,7 @@ type source interface {
 // first job, so that it can refuse what is no history: [segue.Invalid] with
 // what was expected and what was seen, [segue.NotFound] if there is no file.
 func Open(path string, opt Options) (*Reader, error) {
-	f, size, err := openInput(path)
+	f, size, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

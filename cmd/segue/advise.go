@@ -53,7 +53,11 @@ answers, about its cluster's queue as it is now.`,
       --nodes 1 --time 48:00:00 --remaining 9h`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.ask.server != "" {
+			asks, err := f.ask.asks(cmd, "a recorded history", onlyHere...)
+			switch {
+			case err != nil:
+				return err
+			case asks:
 				return f.runServer(cmd)
 			}
 			return f.run(cmd)

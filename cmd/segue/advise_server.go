@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -24,7 +26,24 @@ type serverFlags struct{ server, tokenFile string }
 
 func (f *serverFlags) add(flags *pflag.FlagSet, about string) {
 	flags.StringVar(&f.server, "server", "", "ask the server at http://HOST:PORT, https://... or unix:///PATH, "+about)
-	flags.StringVar(&f.tokenFile, "token-file", "", "file that holds a token of `segue token create`; on a socket none is needed")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file that holds a token of 'segue token create'; on a socket none is needed")
+}
+
+// asks reports whether a server is to be asked, and refuses, by their names, flags that
+// are about what is here beside it, and --token-file without it.
+func (f *serverFlags) asks(cmd *cobra.Command, about string, here ...string) (bool, error) {
+	if !cmd.Flags().Changed("server") {
+		if cmd.Flags().Changed("token-file") {
+			return false, segue.Errorf(segue.Invalid, "--token-file is for a server: name one by --server")
+		}
+		return false, nil
+	}
+	for _, name := range here {
+		if cmd.Flags().Changed(name) {
+			return false, segue.Errorf(segue.Invalid, "--%s is about %s: a server knows its own", name, about)
+		}
+	}
+	return true, nil
 }
 
 // client returns a client of the server that was named.
@@ -44,6 +63,14 @@ func (f *serverFlags) client() (*client.Client, error) {
 	return c, nil
 }
 
+// told is an error of a server with what to do about it on a command line.
+func (f *serverFlags) told(err error) error {
+	if p, ok := errors.AsType[*api.Problem](err); ok && p.Status == http.StatusUnauthorized && f.tokenFile == "" {
+		return fmt.Errorf("%w (--token-file names the file of one)", err)
+	}
+	return err
+}
+
 // onlyHere are flags of advise that say what a server knows itself.
 var onlyHere = []string{"trace", "at", "cluster-nodes", "model", "policy", "replicas", "seed", "backfill"}
 
@@ -52,11 +79,6 @@ var onlyServed = []string{"job", "partition", "account", "gpus-per-node", "clust
 
 // runServer asks a server instead of a recorded history.
 func (f *adviseFlags) runServer(cmd *cobra.Command) error {
-	for _, name := range onlyHere {
-		if cmd.Flags().Changed(name) {
-			return segue.Errorf(segue.Invalid, "--%s is about a recorded history: a server knows its own", name)
-		}
-	}
 	c, err := f.ask.client()
 	if err != nil {
 		return err
@@ -70,7 +92,7 @@ func (f *adviseFlags) runServer(cmd *cobra.Command) error {
 	}
 	a, err := c.Advise(cmd.Context(), r)
 	if err != nil {
-		return err
+		return f.ask.told(err)
 	}
 	if f.json {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(a)

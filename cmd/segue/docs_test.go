@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/internal/toymodel"
+	"github.com/segue-project/segue/models"
 	"github.com/segue-project/segue/store"
 )
 
@@ -79,7 +81,8 @@ func fenced(page, language string) []string {
 	return blocks
 }
 
-// prepareExamples builds segue and keeps what the examples are about.
+// prepareExamples builds segue and keeps what the examples are about: a chain, a history
+// and models.
 func prepareExamples(t *testing.T, dir string) {
 	t.Helper()
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "bin", "segue"), ".").CombinedOutput(); err != nil {
@@ -102,6 +105,15 @@ func prepareExamples(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := models.NewRegistry(filepath.Join(dir, "segue", "models"), func() segue.Time { return segue.TimeOf(time.Now()) })
+	for _, id := range []string{"20261129-023000", "20261130-023000"} {
+		if err := r.Write(toymodel.Manifest(id), toymodel.Files(t, toymodel.New(t, time.Hour, time.Hour, "moe"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Promote("20261129-023000", "the first"); err != nil {
 		t.Fatal(err)
 	}
 	var swf strings.Builder

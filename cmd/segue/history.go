@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -31,12 +32,20 @@ imported. Forecasts and training read it.`,
 
 func newHistoryListCommand() *cobra.Command {
 	var where chainStore
+	var ask serverFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Show what the store holds of each cluster",
+		Short: "Show what the store, or a server, holds of each cluster",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			asks, err := ask.asks(cmd, "this machine", "store")
+			switch {
+			case err != nil:
+				return err
+			case asks:
+				return ask.told(listServedHistories(cmd, &ask, asJSON))
+			}
 			return where.with(cmd.Context(), func(s *store.Store) error {
 				all, err := s.Histories(cmd.Context())
 				if err != nil {
@@ -47,6 +56,7 @@ func newHistoryListCommand() *cobra.Command {
 		},
 	}
 	where.add(cmd.Flags())
+	ask.add(cmd.Flags(), "about its histories")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
 }
@@ -73,14 +83,18 @@ func printHistories(cmd *cobra.Command, all []store.History, asJSON bool) error 
 		fmt.Fprintln(out, "The store holds no history. `segue history collect` asks Slurm's accounting; an agent collects by itself.")
 		return nil
 	}
+	tabulateHistories(out, all)
+	return nil
+}
+
+func tabulateHistories(out io.Writer, all []store.History) {
 	t := newTraceTable(out, "Histories")
 	t.AppendHeader(table.Row{"cluster", "jobs", "submitted from", "to (UTC)", "latest snapshot", "accounting until"})
 	rightFrom(t, 2, 2)
 	for _, h := range all {
-		t.AppendRow(table.Row{h.Cluster, thousands(h.Jobs), onDay(h.First), onDay(h.Last), onDay(h.Seen), onDay(h.Accounted)})
+		t.AppendRow(table.Row{safe(h.Cluster), thousands(h.Jobs), onDay(h.First), onDay(h.Last), onDay(h.Seen), onDay(h.Accounted)})
 	}
 	t.Render()
-	return nil
 }
 
 // onDay returns an instant for people, a dash for one that is not known.
@@ -94,23 +108,37 @@ func onDay(at segue.Time) string {
 func newHistoryImportCommand() *cobra.Command {
 	var where chainStore
 	var history cli.History
+	var ask serverFlags
 	var cluster string
 	cmd := &cobra.Command{
 		Use:   "import FILE --cluster NAME",
 		Short: "Add a job history to that of a cluster",
 		Long: `Import adds the history FILE (any format that 'segue trace' reads; "-" is standard
 input) to that of a cluster. It may be imported again, in part or in whole: what
-the store knows already is not written.`,
-		Example: "  segue history import jobs.sacct.gz --cluster lonestar6",
-		Args:    cobra.ExactArgs(1),
+the store knows already is not written. With --server it is sent to a server as it
+is read: that takes a token of the scope operator.`,
+		Example: `  segue history import jobs.sacct.gz --cluster lonestar6
+  sacct ... | segue history import - --cluster lonestar6 --server https://segue:7411 --token-file operator.token`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			history.Path = args[0]
+			if cluster == "" {
+				return segue.Errorf(segue.Invalid, "--cluster is empty")
+			}
+			asks, err := ask.asks(cmd, "this machine", "store", "timezone")
+			switch {
+			case err != nil:
+				return err
+			case asks:
+				return ask.told(sendHistory(cmd, &ask, &history, cluster))
+			}
 			return where.with(cmd.Context(), func(s *store.Store) error {
 				return audited(cmd.Context(), s, "import-history", cluster, func() error { return importHistory(cmd, s, &history, cluster) })
 			})
 		},
 	}
 	where.add(cmd.Flags())
+	ask.add(cmd.Flags(), "to add it to a history of its own")
 	history.AddReading(cmd.Flags())
 	cmd.Flags().StringVar(&cluster, "cluster", "", "the cluster's name (required); Slurm's ClusterName if the agent is to use it")
 	_ = cmd.MarkFlagRequired("cluster") // it is declared
@@ -118,9 +146,6 @@ the store knows already is not written.`,
 }
 
 func importHistory(cmd *cobra.Command, s *store.Store, history *cli.History, cluster string) error {
-	if cluster == "" {
-		return segue.Errorf(segue.Invalid, "--cluster is empty")
-	}
 	r, err := history.Open(cmd.InOrStdin())
 	if err != nil {
 		return err
@@ -144,12 +169,16 @@ func importHistory(cmd *cobra.Command, s *store.Store, history *cli.History, clu
 	if err != nil && done.Changed == 0 {
 		return err
 	}
-	fmt.Fprintf(out, "Cluster %s: %s jobs read, %s of them new or changed.\n", cluster, thousands(int64(done.Read)), thousands(int64(done.Changed)))
+	tellImported(out, cluster, int64(done.Read), int64(done.Changed))
 	for _, p := range done.Problems {
 		fmt.Fprintf(out, "Not kept: %s.\n", p)
 	}
 	cli.WarnRejected(cmd.ErrOrStderr(), history.Path, r.Report())
 	return err
+}
+
+func tellImported(w io.Writer, cluster string, read, changed int64) {
+	fmt.Fprintf(w, "Cluster %s: %s jobs read, %s of them new or changed.\n", cluster, thousands(read), thousands(changed))
 }
 
 func newHistoryExportCommand() *cobra.Command {

@@ -23,7 +23,8 @@ func newModelsCommand() *cobra.Command {
 		Long: `Models shows the trained models of a folder and changes which one is the
 champion, the model that decides. A model is a folder with a manifest; a model of
 which a single bit differs from its manifest is refused, and the message names
-the file (docs/models.md).`,
+the file (docs/models.md). With --server, list, promote and rollback are about the
+models of a server.`,
 	}
 	cmd.PersistentFlags().StringVar(&f.dir, "dir", "",
 		"folder of the models (default $XDG_DATA_HOME/segue/models, or ~/.local/share/segue/models)")
@@ -36,6 +37,12 @@ the file (docs/models.md).`,
 		newModelsVerifyCommand(&f),
 	)
 	return cmd
+}
+
+// asks reports whether a server is to be asked instead of the folder. A flag that is
+// about what is here is refused beside it.
+func (f *modelsFlags) asks(cmd *cobra.Command, ask *serverFlags) (bool, error) {
+	return ask.asks(cmd, "this machine", "dir", "store")
 }
 
 // registry returns the models of the folder that was asked for.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -16,14 +17,23 @@ import (
 
 func newModelsListCommand(f *modelsFlags) *cobra.Command {
 	var asJSON bool
+	var ask serverFlags
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the models, the newest first",
 		Long: `List shows every model of the folder, the newest first, and last those that
 cannot be used, each with the reason. It reads the manifests and compares the
-files' names and sizes; 'segue models verify' compares every byte.`,
+files' names and sizes; 'segue models verify' compares every byte. With --server
+it shows those of a server, and which of them decides there.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			asks, err := f.asks(cmd, &ask)
+			switch {
+			case err != nil:
+				return err
+			case asks:
+				return ask.told(listServed(cmd, &ask, asJSON))
+			}
 			r, err := f.registry()
 			if err != nil {
 				return err
@@ -35,41 +45,55 @@ files' names and sizes; 'segue models verify' compares every byte.`,
 			if asJSON {
 				return printModelsJSON(cmd.OutOrStdout(), entries)
 			}
-			printModels(cmd.OutOrStdout(), entries)
+			printModels(cmd.OutOrStdout(), linesOf(entries))
 			return nil
 		},
 	}
+	ask.add(cmd.Flags(), "about its models")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
-func printModels(w io.Writer, entries []models.Entry) {
-	if len(entries) == 0 {
+// modelLine is a line of the table of models. What is not known is empty.
+type modelLine struct{ id, state, trained, nodes, policies, reason, err string }
+
+func linesOf(entries []models.Entry) []modelLine {
+	lines := make([]modelLine, 0, len(entries))
+	for _, e := range entries {
+		line := modelLine{id: e.ID, state: stateOf(e), reason: reasonOf(e)}
+		if m := e.Manifest; e.Err == nil {
+			line.trained, line.nodes = day(m.Window.From)+" to "+day(m.Window.Until), strconv.Itoa(m.Cluster.Nodes)
+			line.policies = strings.Join(policiesOf(m), ", ")
+		} else {
+			line.err = e.Err.Error()
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func printModels(w io.Writer, lines []modelLine) {
+	if len(lines) == 0 {
 		fmt.Fprintln(w, "There are no models.")
 		return
 	}
 	t := newTraceTable(w, "Models")
 	t.AppendHeader(table.Row{"model", "state", "trained on", "nodes", "policies", "reason"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 6, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}})
-	for _, e := range entries {
-		if m := e.Manifest; e.Err == nil {
-			t.AppendRow(table.Row{
-				e.ID, stateOf(e), day(m.Window.From) + " to " + day(m.Window.Until), m.Cluster.Nodes,
-				orDash(strings.Join(policiesOf(m), ", ")), orDash(reasonOf(e)),
-			})
-		} else {
-			t.AppendRow(table.Row{safe(e.ID), stateOf(e), "-", "-", "-", orDash(reasonOf(e))})
-		}
+	t.SetColumnConfigs([]table.ColumnConfig{
+		{Number: 4, Align: text.AlignRight}, {Number: 6, WidthMax: 60, WidthMaxEnforcer: text.WrapSoft},
+	})
+	for _, l := range lines {
+		t.AppendRow(table.Row{safe(l.id), safe(l.state), orDash(l.trained), orDash(l.nodes), orDash(safe(l.policies)), orDash(safe(l.reason))})
 	}
 	t.Render()
-	printDamage(w, entries)
+	printDamage(w, lines)
 }
 
 // printDamage says of every model that cannot be used why.
-func printDamage(w io.Writer, entries []models.Entry) {
-	for _, e := range entries {
-		if e.Err != nil {
-			fmt.Fprintf(w, "%s cannot be used: %s.\n", safe(e.ID), safe(e.Err.Error()))
+func printDamage(w io.Writer, lines []modelLine) {
+	for _, l := range lines {
+		if l.err != "" {
+			fmt.Fprintf(w, "%s cannot be used: %s.\n", safe(l.id), safe(l.err))
 		}
 	}
 }
@@ -159,7 +183,7 @@ func printVerified(w io.Writer, entries []models.Entry) {
 		t.AppendRow(table.Row{e.ID, "sound", len(e.Manifest.Files), thousands(bytes)})
 	}
 	t.Render()
-	printDamage(w, entries)
+	printDamage(w, linesOf(entries))
 }
 
 // damageIn returns an error when a model cannot be used.

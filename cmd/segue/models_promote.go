@@ -13,16 +13,29 @@ import (
 func newModelsPromoteCommand(f *modelsFlags) *cobra.Command {
 	var reason string
 	var where chainStore
+	var ask serverFlags
 	cmd := &cobra.Command{
 		Use:   "promote ID",
 		Short: "Make a model the champion, the one that decides",
 		Long: `Promote makes a model the champion after comparing every byte of it with its
-checksum. The reason is logged; 'segue models rollback' undoes the step.`,
-		Example: `  segue models promote 2023-03-01 --reason "costs 0.4 h a start less in February"`,
-		Args:    cobra.ExactArgs(1),
+checksum. The reason is logged; 'segue models rollback' undoes the step. With
+--server a server does so with a model of its own, and follows: that takes a token
+of the scope operator.`,
+		Example: `  segue models promote 2023-03-01 --reason "costs 0.4 h a start less in February"
+  segue models promote 20261130-023000 --reason "costs less" --server https://segue:7411 --token-file operator.token`,
+		Args: cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeModel(f, &ask),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
-				return segue.Errorf(segue.Invalid, "--reason is missing: say why, in one line")
+				return noReason()
+			}
+			asks, err := f.asks(cmd, &ask)
+			switch {
+			case err != nil:
+				return err
+			case asks:
+				return ask.told(promoteServed(cmd, &ask, args[0], reason))
 			}
 			r, err := f.registry()
 			if err != nil {
@@ -37,26 +50,49 @@ checksum. The reason is logged; 'segue models rollback' undoes the step.`,
 		},
 	}
 	where.addLog(cmd.Flags())
+	ask.add(cmd.Flags(), "to promote a model of its own")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, in one line (required)")
 	return cmd
 }
 
+func noReason() error {
+	return segue.Errorf(segue.Invalid, "--reason is missing: say why, in one line")
+}
+
 func newModelsRollbackCommand(f *modelsFlags) *cobra.Command {
-	var reason string
+	var reason, expected string
 	var where chainStore
+	var ask serverFlags
 	cmd := &cobra.Command{
 		Use:   "rollback",
 		Short: "Make the model the champion again that was it before",
-		Args:  cobra.NoArgs,
+		Long: `Rollback makes the model the champion again that was it before the present one.
+Twice goes back two promotions, unless --expected says from which. With --server a
+server does so, and follows: that takes a token of the scope operator.`,
+		Example: `  segue models rollback --reason "submits too late since Monday"
+  segue models rollback --expected 20261130-023000 --server https://segue:7411 --token-file operator.token`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if reason == "" {
+				return noReason()
+			}
+			asks, err := f.asks(cmd, &ask)
+			switch {
+			case err != nil:
+				return err
+			case asks:
+				return ask.told(rollBackServed(cmd, &ask, expected, reason))
+			}
 			r, err := f.registry()
 			if err != nil {
 				return err
 			}
-			was, _ := r.Champion() // where there is none, Rollback says so
+			if expected == "" {
+				expected, _ = r.Champion() // where there is none, RollbackFrom says so
+			}
 			var id string
-			err = where.noted(cmd.Context(), "roll-back-model", was, func() (err error) {
-				id, err = r.Rollback(reason)
+			err = where.noted(cmd.Context(), "roll-back-model", expected, func() (err error) {
+				id, err = r.RollbackFrom(expected, reason)
 				return err
 			})
 			if err != nil {
@@ -67,7 +103,9 @@ func newModelsRollbackCommand(f *modelsFlags) *cobra.Command {
 		},
 	}
 	where.addLog(cmd.Flags())
+	ask.add(cmd.Flags(), "to roll back to a model of its own")
 	cmd.Flags().StringVar(&reason, "reason", "rolled back by hand", "why, in one line")
+	cmd.Flags().StringVar(&expected, "expected", "", "do nothing unless this is the champion (default whichever is)")
 	return cmd
 }
 
