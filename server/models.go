@@ -75,10 +75,14 @@ func (c *catalogue) registry() (*models.Registry, error) {
 // list returns the models of the folder, and those that are not there and should be: the
 // champion, and the one that decides.
 func (c *catalogue) list() ([]api.Model, error) {
-	used := c.inUse.Load()
-	all, err := c.kept(used)
+	entries, err := c.entries()
 	if err != nil {
 		return nil, err
+	}
+	used := c.inUse.Load()
+	var all []api.Model
+	for _, e := range entries {
+		all = append(all, modelOf(e, used))
 	}
 	if used == nil || slices.ContainsFunc(all, func(m api.Model) bool { return m.InUse }) {
 		return all, nil
@@ -86,13 +90,13 @@ func (c *catalogue) list() ([]api.Model, error) {
 	return append(all, api.Model{ID: used.ID, State: "in use", Policies: []string{}, InUse: true}), nil // from elsewhere
 }
 
-// kept returns the models of the folder, and the champion where it is gone.
-func (c *catalogue) kept(used *provisioner.Trained) ([]api.Model, error) {
-	r, err := c.registry()
-	if err != nil {
+// entries returns the models of the folder, and the champion where it is gone.
+func (c *catalogue) entries() ([]models.Entry, error) {
+	if c.dir == "" {
 		return nil, nil
 	}
-	entries, err := r.List()
+	r := models.NewRegistry(c.dir, c.now)
+	all, err := r.List()
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +104,10 @@ func (c *catalogue) kept(used *provisioner.Trained) ([]api.Model, error) {
 	if err != nil && segue.KindOf(err) != segue.NotFound {
 		return nil, err
 	}
-	var all []api.Model
-	for _, e := range entries {
-		all = append(all, modelOf(e, used))
+	if champion != "" && !slices.ContainsFunc(all, func(e models.Entry) bool { return e.ID == champion }) {
+		all = append(all, models.Entry{ID: champion, Champion: true, Err: segue.Errorf(segue.NotFound, "its folder is gone")})
 	}
-	if champion == "" || slices.ContainsFunc(entries, func(e models.Entry) bool { return e.ID == champion }) {
-		return all, nil
-	}
-	return append(all, modelOf(models.Entry{ID: champion, Champion: true, Err: segue.Errorf(segue.NotFound, "its folder is gone")}, used)), nil
+	return all, nil
 }
 
 func modelOf(e models.Entry, used *provisioner.Trained) api.Model {

@@ -42,7 +42,7 @@ func shelf(t *testing.T, ids ...string) (*models.Registry, string) {
 
 // followed makes a server follow the promotions of a folder.
 func followed(r *models.Registry, dir string) Config {
-	return Config{Registry: dir, Champion: func() (*provisioner.Trained, error) {
+	return Config{Now: realNow, Registry: dir, Champion: func() (*provisioner.Trained, error) {
 		id, err := r.Champion()
 		if segue.KindOf(err) == segue.NotFound {
 			return nil, nil
@@ -212,6 +212,13 @@ func TestOneRollsBackFromADamagedChampion(t *testing.T) {
 			all, err := c.Models(t.Context())
 			if err != nil || len(all) != 2 || all[1].ID != "m2" || all[1].State != "damaged" || !all[1].Champion || all[1].Error == "" {
 				t.Errorf("models %+v, %v; want m2 as a damaged champion", all, err)
+			}
+			l, _ := lookAt(t, srv.store, followed(r, dir), api.ScopeOperator)
+			if _, page := l.get("/models"); !strings.Contains(page, "The champion is <strong>m2</strong>") || !strings.Contains(page, "It cannot be used: ") {
+				t.Errorf("the page does not say that m2 cannot be used:\n%s", page)
+			}
+			if status, page := l.get("/models/rollback"); status != http.StatusOK || !strings.Contains(page, "Roll back from model m2?") {
+				t.Errorf("the page does not offer to roll back: %d\n%s", status, page)
 			}
 			if done, err := c.RollBackModel(t.Context(), "m2", "it is damaged", ""); err != nil || done.Champion != "m1" || done.Decides != "m1" {
 				t.Errorf("rolled back: %+v, %v; want m1", done, err)

@@ -13,20 +13,18 @@ type webModels struct{ *dashboard }
 
 // Models implements web.Models.
 func (m webModels) Models(context.Context) ([]web.Model, error) {
+	entries, err := m.server.models.entries()
+	if err != nil {
+		return nil, err
+	}
 	used := m.server.models.inUse.Load()
 	var all []web.Model
 	found := false
-	if dir := m.server.models.dir; dir != "" {
-		entries, err := models.NewRegistry(dir, m.server.cfg.Now).List()
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			shown := modelToShow(e, modelOf(e, used).State)
-			shown.InUse = used != nil && used.ID == e.ID
-			found = found || shown.InUse
-			all = append(all, shown)
-		}
+	for _, e := range entries {
+		shown := modelToShow(e, modelOf(e, used).State)
+		shown.InUse = used != nil && used.ID == e.ID
+		found = found || shown.InUse
+		all = append(all, shown)
 	}
 	if used != nil && !found { // from elsewhere
 		all = append(all, web.Model{ID: used.ID, State: "from elsewhere", Created: segue.NoTime, From: segue.NoTime, Until: segue.NoTime, InUse: true})
@@ -35,7 +33,7 @@ func (m webModels) Models(context.Context) ([]web.Model, error) {
 }
 
 func modelToShow(e models.Entry, state string) web.Model {
-	out := web.Model{ID: e.ID, State: state, Created: segue.NoTime, From: segue.NoTime, Until: segue.NoTime}
+	out := web.Model{ID: e.ID, State: state, Champion: e.Champion, Created: segue.NoTime, From: segue.NoTime, Until: segue.NoTime}
 	if e.Last != nil {
 		out.Reason = e.Last.Reason
 	}

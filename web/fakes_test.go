@@ -197,7 +197,7 @@ func fullHouse(text string) *house {
 	h.fillChain(text)
 	h.models = []Model{
 		{ID: "m3", State: "new", Created: t0, From: t0.Add(-50 * 24 * time.Hour), Until: t0, Jobs: 9000, Nodes: 60, Parent: "m2", Policies: []string{text}, Metrics: map[string]float64{text: 2, "only": 1}},
-		{ID: "m2", State: "champion", Reason: text, Created: t0.Add(-24 * time.Hour), Parent: "m1", Metrics: map[string]float64{text: 3}, InUse: true},
+		{ID: "m2", State: "champion", Champion: true, Reason: text, Created: t0.Add(-24 * time.Hour), Parent: "m1", Metrics: map[string]float64{text: 3}, InUse: true},
 		{ID: "m1", State: "former champion", Parent: "m0", Created: segue.NoTime, From: segue.NoTime, Until: segue.NoTime},
 		{ID: "bad", State: "damaged", Error: text, Created: segue.NoTime},
 	}

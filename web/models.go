@@ -14,6 +14,7 @@ import (
 type modelsData struct {
 	Models   []Model
 	Champion string
+	Damage   string   // why the champion cannot be used; empty where it can
 	Lineage  []string // from the champion back, as far as its parents are known
 	A, B     string   // that are compared
 	Rows     []comparison
@@ -41,11 +42,11 @@ func (w *Web) models(v visit) error {
 	}
 	data := modelsData{Models: all, Operator: v.viewer.Operator}
 	for _, m := range all {
-		if m.State == "champion" {
-			data.Champion = m.ID
+		if m.Champion {
+			data.Champion, data.Damage = m.ID, m.Error
 		}
 		data.Former = data.Former || m.State == "former champion"
-		if m.InUse && m.State != "champion" {
+		if m.InUse && !m.Champion {
 			data.InUse = m.ID
 		}
 	}
@@ -139,7 +140,7 @@ func (w *Web) confirmPromote(v visit) error {
 	switch {
 	case m.Error != "":
 		return segue.Errorf(segue.Conflict, "model %s cannot be used: %s", m.ID, m.Error)
-	case m.State == "champion":
+	case m.Champion:
 		return segue.Errorf(segue.Conflict, "model %s is the champion already", m.ID)
 	}
 	question := "It becomes the champion: the model that decides. There is none now."
@@ -154,7 +155,7 @@ func (w *Web) confirmPromote(v visit) error {
 
 func championOf(all []Model) string {
 	for _, m := range all {
-		if m.State == "champion" {
+		if m.Champion {
 			return m.ID
 		}
 	}

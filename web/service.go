@@ -156,6 +156,7 @@ type Models interface {
 type Model struct {
 	ID          string
 	State       string // "champion", "former champion", "kept", "new", "damaged"
+	Champion    bool   // whether promotions have chosen it, damaged or not
 	Error       string // why it cannot be used
 	Reason      string // of what was last decided about it
 	Created     segue.Time
