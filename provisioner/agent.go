@@ -225,7 +225,7 @@ func (a *Agent) keep(ctx context.Context, stop context.CancelFunc) (done func())
 // collect keeps what the scheduler shows as history, for learning and
 // forecasting without an administrator's help.
 func (a *Agent) collect(ctx context.Context) error {
-	if now := a.cfg.Now(); a.collected.Known() && now.Sub(a.collected) < a.cfg.Collect {
+	if now := a.cfg.Now(); a.collected.Known() && now.Sub(a.collected).Abs() < a.cfg.Collect {
 		return nil
 	}
 	name, err := a.ClusterName(ctx)
@@ -248,7 +248,7 @@ func (a *Agent) collect(ctx context.Context) error {
 func (a *Agent) account(ctx context.Context) error {
 	historian, ok := a.cluster.Driver().(schedulers.Historian)
 	now := a.cfg.Now()
-	if !ok || a.accounted.Known() && now.Sub(a.accounted) < a.cfg.Account {
+	if !ok || a.accounted.Known() && now.Sub(a.accounted).Abs() < a.cfg.Account {
 		return nil
 	}
 	caps, err := a.cluster.Capabilities(ctx)

@@ -192,6 +192,13 @@ func (v view) backOff() time.Duration {
 	return 0
 }
 
+// rests reports whether it is too early to follow the latest link. One that ends later than
+// clocks may be apart is from before the clock was set back.
+func (v view) rests(last segue.Link) bool {
+	pause, since := v.backOff(), v.now.Sub(last.End)
+	return pause > 0 && since < pause && since > -schedulers.Skew
+}
+
 // Earliest returns when the next link of a chain may be submitted if the latest one
 // has made no job, was lost again or failed at once, and false if it has not.
 func Earliest(chain segue.Chain, links []segue.Link) (segue.Time, bool) {
@@ -216,7 +223,7 @@ func (v view) maySubmit() bool {
 		last.State == segue.LinkSubmitting, last.State == segue.LinkQueued,
 		terms.MaxLinks > 0 && last.Number >= terms.MaxLinks && last.State != segue.LinkLost,
 		!v.affordable(),
-		last.State.Final() && v.backOff() > 0 && v.now.Sub(last.End) < v.backOff():
+		last.State.Final() && v.rests(last):
 		return false
 	}
 	if r := v.running(); r != nil {

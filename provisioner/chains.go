@@ -1,10 +1,12 @@
 package provisioner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -97,9 +99,14 @@ type Chains struct {
 	tardy    map[string]segue.Time
 	// cancelling are the cancellations that are under way, by user.
 	cancelling map[string]*cancellation
+	// told is when it was told last that a user's submissions are enough for an hour, and
+	// by no name that those under way are.
+	told map[string]segue.Time
 	// next is when to decide again about a chain, unless something happens to it
 	// before.
 	next map[string]segue.Time
+	// latest is when the latest round began.
+	latest segue.Time
 	// shown is when the scheduler last showed the job of a live link, by the link's
 	// token: as far as this process has seen.
 	shown map[string]segue.Time
@@ -118,6 +125,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 		cfg: cfg, store: s, cluster: cluster,
 		recent: map[string][]segue.Time{}, barred: map[string]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{},
 		underway: map[string]*submission{}, tardy: map[string]segue.Time{}, cancelling: map[string]*cancellation{},
+		told: map[string]segue.Time{}, latest: segue.NoTime,
 	}, nil
 }
 
@@ -125,6 +133,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 // the others from going on; the error joins all that went wrong. While the
 // scheduler does not answer nothing is done at all.
 func (c *Chains) RunOnce(ctx context.Context) error {
+	c.mindClock()
 	// 1. Observe.
 	chains, err := c.store.Chains(ctx, store.ChainQuery{User: c.cfg.User, States: []segue.ChainState{segue.ChainActive, segue.ChainPaused}})
 	if err != nil {
@@ -156,6 +165,8 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 		all = append(all, err)
 	}
 	links := byChain(live)
+	maps.DeleteFunc(c.next, func(id string, _ segue.Time) bool { return links[id] == nil })
+	longestOverdueFirst(chains, links)
 	for _, chain := range chains {
 		own := links[chain.ID]
 		delete(links, chain.ID)
@@ -176,6 +187,40 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
+// mindClock forgets what is planned, and what waits, where the clock was set back: until
+// it is as late again nothing would happen.
+func (c *Chains) mindClock() {
+	now := c.cfg.Now()
+	if c.latest.Known() && c.latest.Sub(now) > c.cfg.DecideEvery {
+		c.cfg.Log.Warn("the clock was set back: all chains are decided about anew", "by", c.latest.Sub(now))
+		for _, of := range []map[string]segue.Time{c.next, c.barred, c.tardy, c.told} {
+			clear(of)
+		}
+		clear(c.recent)
+	}
+	c.latest = now
+}
+
+// longestOverdueFirst sorts chains by when their last link has ended, those last of which
+// one has not: where not all may submit, none is passed over for ever.
+func longestOverdueFirst(chains []segue.Chain, links map[string][]segue.Link) {
+	since := func(chain segue.Chain) segue.Time {
+		at := segue.NoTime
+		for _, l := range links[chain.ID] {
+			if !l.State.Final() {
+				return segue.Never
+			}
+			at = max(at, l.End)
+		}
+		return at
+	}
+	overdue := make(map[string]segue.Time, len(chains))
+	for _, chain := range chains {
+		overdue[chain.ID] = since(chain)
+	}
+	slices.SortStableFunc(chains, func(a, b segue.Chain) int { return cmp.Compare(overdue[a.ID], overdue[b.ID]) })
+}
+
 // live returns the live links of the chains that go on, and of those that are over:
 // their last jobs run to their end. owners are the chains of the links, by ID.
 func (c *Chains) live(ctx context.Context, going []segue.Chain) (links []segue.Link, owners map[string]segue.Chain, err error) {
@@ -189,7 +234,7 @@ func (c *Chains) live(ctx context.Context, going []segue.Chain) (links []segue.L
 	foreign := func(l segue.Link) bool { _, mine := own[l.Chain]; return !mine }
 	if slices.ContainsFunc(links, foreign) {
 		ended, err := c.store.Chains(ctx, store.ChainQuery{
-			User: c.cfg.User, States: []segue.ChainState{segue.ChainDone, segue.ChainStopped, segue.ChainFailed},
+			User: c.cfg.User, States: []segue.ChainState{segue.ChainDone, segue.ChainStopped, segue.ChainFailed}, Live: true,
 		})
 		if err != nil {
 			return nil, nil, err
@@ -255,7 +300,7 @@ func (c *Chains) step(ctx context.Context, chain segue.Chain, state schedulers.S
 	if !v.maySubmit() {
 		return unstopped
 	}
-	if until, waits := c.waits(v); waits {
+	if until, waits := c.waits(chain.User, v.now); waits {
 		c.next[chain.ID] = until
 		return unstopped
 	}

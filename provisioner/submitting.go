@@ -43,8 +43,10 @@ const (
 // users' chains none waits for a submission that takes its time: what came of it is
 // recorded in a later round.
 func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) error {
-	if err := c.throttle(v.chain.User, v.now); err != nil {
-		return err
+	user := v.chain.User
+	if until, full := c.full(user, v.now); full {
+		c.next[v.chain.ID] = until
+		return nil
 	}
 	whole, err := c.store.Chain(ctx, v.chain.ID) // with what is replayed
 	if err != nil {
@@ -54,6 +56,7 @@ func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) er
 	if err != nil {
 		return err
 	}
+	c.recent[user] = append(c.recent[user], v.now)
 	s := c.begin(ctx, link, decision.Reason, schedulers.Submission{
 		Submission: whole.Submission, Token: link.Token(), Request: whole.Request, Extra: c.extra(whole, link, v.links),
 	})
@@ -219,40 +222,44 @@ func (c *Chains) Close(ctx context.Context) {
 // what it has written is waited for.
 const closing = 10 * time.Second
 
-// waits reports whether the next submission of a chain waits: beside one of its user's that
-// is under way, after one that took long, or after attempts that came to nothing; and until
-// when at least.
-func (c *Chains) waits(v view) (until segue.Time, waits bool) {
-	user := v.chain.User
+// waits reports whether the next submission of a user waits, beside one that is under way
+// or after one that took long, and until when at least.
+func (c *Chains) waits(user string, now segue.Time) (until segue.Time, waits bool) {
 	for _, s := range c.underway {
 		if s.user == user {
-			return v.now, true
+			return now, true
 		}
 	}
-	if until, barred := c.barred[user]; barred && v.now < until {
+	if until, barred := c.barred[user]; barred && now < until {
 		return until, true
 	}
-	last := v.latest()
-	if last.State != segue.LinkLost || last.Attempt < 2 {
-		return 0, false
-	}
-	until = last.End.Add(min(10*time.Second<<min(last.Attempt-2, 10), c.cfg.DecideEvery))
-	return until, v.now < until
+	return 0, false
 }
 
-// throttle refuses a submission beyond what may be under way, and what an hour may see of
-// a user.
-func (c *Chains) throttle(user string, now segue.Time) error {
+// full reports whether as many submissions are under way as may be, or an hour has seen as
+// many of a user as it may, and until when at least. Either is told once an hour, however
+// many chains wait for it.
+func (c *Chains) full(user string, now segue.Time) (until segue.Time, full bool) {
 	if len(c.underway) >= mostUnderway {
-		return segue.Errorf(segue.Unavailable, "%d submissions that take their time are under way", len(c.underway))
+		c.tell("", now, "as many submissions as may be are under way, and take their time: all others wait for one to end", "submissions", len(c.underway))
+		return now, true
 	}
 	recent := slices.DeleteFunc(c.recent[user], func(at segue.Time) bool { return now.Sub(at) >= time.Hour })
 	c.recent[user] = recent
-	if len(recent) >= c.cfg.MaxSubmissions {
-		return segue.Errorf(segue.Unavailable, "%d links of %s were submitted within an hour, which is the most", len(recent), user)
+	if len(recent) < c.cfg.MaxSubmissions {
+		return 0, false
 	}
-	c.recent[user] = append(recent, now)
-	return nil
+	c.tell(user, now, "user has as many submissions as an hour may see: the other links wait, the longest overdue one is next", "user", user, "submissions", len(recent))
+	return recent[0].Add(time.Hour), true
+}
+
+// tell warns of what is so for a user, or for all, once an hour.
+func (c *Chains) tell(user string, now segue.Time, what string, args ...any) {
+	if at, told := c.told[user]; told && now.Sub(at) < time.Hour {
+		return
+	}
+	c.told[user] = now
+	c.cfg.Log.Warn(what, args...)
 }
 
 // extra are the variables by which a link knows its chain. before are the links

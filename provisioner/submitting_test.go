@@ -238,7 +238,7 @@ func (a *away) Submit(ctx context.Context, what schedulers.Submission) (schedule
 }
 
 // What is away for an hour pauses no chain: attempts follow each other less and less
-// often, at last as often as there is a decision.
+// often.
 func TestAttemptsThatComeToNothingAreMadeLessAndLessOften(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, constantLead(hour))

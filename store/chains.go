@@ -107,6 +107,7 @@ func (s *Store) Chain(ctx context.Context, id string) (c segue.Chain, err error)
 type ChainQuery struct {
 	User   string             // empty: everybody's
 	States []segue.ChainState // empty: any
+	Live   bool               // those with a link that has not ended
 	// Limit is how many at most, the latest ones; 0 is all.
 	Limit int
 	// Before, with the ID of a chain, is where the page before ended: by their
@@ -129,6 +130,9 @@ func (s *Store) Chains(ctx context.Context, q ChainQuery) (chains []segue.Chain,
 			names = append(names, "'"+state.String()+"'")
 		}
 		w.conditions = append(w.conditions, "state IN ("+strings.Join(names, ", ")+")")
+	}
+	if q.Live {
+		w.conditions = append(w.conditions, "id IN (SELECT chain FROM links WHERE state IN ('submitting', 'queued', 'running'))")
 	}
 	if q.BeforeID != "" {
 		w.args = append(w.args, int64(q.Before), q.BeforeID)

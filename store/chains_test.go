@@ -75,6 +75,11 @@ func TestChainsAreFoundByUserAndState(t *testing.T) {
 			if err := s.SetChainState(t.Context(), "c0", segue.ChainActive, segue.ChainStopped, "as ada asked"); err != nil {
 				t.Fatal(err)
 			}
+			ended := aLink("c1", 1)
+			ended.State = segue.LinkLost
+			if err := s.UpdateLink(t.Context(), segue.LinkSubmitting, ended); err != nil {
+				t.Fatal(err)
+			}
 			for name, c := range map[string]struct {
 				query ChainQuery
 				want  []string
@@ -84,6 +89,7 @@ func TestChainsAreFoundByUserAndState(t *testing.T) {
 				"that go on":            {ChainQuery{States: []segue.ChainState{segue.ChainActive, segue.ChainPaused}}, []string{"c2", "c1"}},
 				"stopped ones of ada":   {ChainQuery{User: "ada", States: []segue.ChainState{segue.ChainStopped}}, []string{"c0"}},
 				"the latest":            {ChainQuery{Limit: 1}, []string{"c2"}},
+				"with a live link":      {ChainQuery{Live: true}, []string{"c2", "c0"}},
 			} {
 				found, err := s.Chains(t.Context(), c.query)
 				if err != nil {

@@ -1,0 +1,120 @@
+package provisioner_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/provisioner"
+	"github.com/segue-project/segue/schedulers"
+	"github.com/segue-project/segue/schedulers/simulated"
+)
+
+// Of a user who has more chains than an hour may see submissions none is passed over for
+// ever, and that is told once an hour, not for each of them in every round.
+func TestChainsBeyondWhatAnHourMaySeeTakeTurns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(0))
+	w.runs = func(int) simulated.Run { return simulated.Run{For: 3 * time.Minute, ExitCode: 1} }
+	var told bytes.Buffer
+	var err error
+	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
+		Now: w.driver.Now, Decider: constantLead(0), Exists: func(string, string) bool { return false }, MaxSubmissions: 4,
+		Log: slog.New(slog.NewTextHandler(&told, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := segue.Request{Shape: segue.Shape{Nodes: 1, Limit: hour}, User: "ada"}
+	for i := range 8 {
+		w.driver.Advance(w.driver.Now().Add(time.Second))
+		w.beginOf(segue.Chain{ID: fmt.Sprintf("c%d", i), Name: "train", User: "ada", Request: asked}, asked, segue.LinkQueued)
+	}
+	w.pass(6 * hour)
+	for i := range 8 {
+		if l := w.lastOf(fmt.Sprintf("c%d", i)); l.Number < 3 || l.Number > 5 {
+			t.Errorf("chain c%d is at link %d, want 4 or one beside it: 8 chains and 4 submissions an hour, for 6 hours", i, l.Number)
+		}
+	}
+	if n := strings.Count(told.String(), "\n"); n == 0 || n > 6 {
+		t.Errorf("told %d times in 6 hours, want once an hour:\n%.2000s", n, told.String())
+	}
+}
+
+// everyRound decides to wait, by a forecast, and counts how often it is asked.
+type everyRound struct{ asked int }
+
+func (e *everyRound) Decide(_ context.Context, state schedulers.State, q provisioner.Question) (segue.Decision, error) {
+	e.asked++
+	return segue.Decision{
+		At: state.At, Policy: "test", Request: q.Request, Remaining: q.Remaining, Prefer: q.Prefer, SubmitAt: state.At.Add(q.Remaining), Reason: "Wait.",
+		Forecast: segue.NewForecast(state.At, "test", []time.Duration{time.Minute}),
+	}, nil
+}
+
+// What was planned while the clock was fast does not keep a chain waiting until it is as
+// late again.
+func TestAClockThatIsSetBackHoldsUpNoChain(t *testing.T) {
+	t.Parallel()
+	decider := &everyRound{}
+	w := newWorld(t, nil, decider)
+	fast := time.Duration(0)
+	var err error
+	w.chains, err = provisioner.NewChains(w.store, w.cluster, provisioner.ChainsConfig{
+		Now:     func() segue.Time { return w.driver.Now().Add(fast) },
+		Decider: decider, Exists: func(string, string) bool { return false },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.begin(segue.Terms{MaxLinks: 2})
+	w.pass(10 * time.Minute)
+	fast = 6 * hour
+	w.pass(10 * time.Minute)
+	fast, decider.asked = 0, 0
+	w.pass(20 * time.Minute)
+	if decider.asked < 3 || decider.asked > 6 {
+		t.Errorf("%d decisions in 20 minutes after the clock was set back, want one in five", decider.asked)
+	}
+}
+
+// After an attempt that made no job while the clock was fast another one is made as soon
+// as ever.
+func TestAClockThatIsSetBackHoldsUpNoAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(0))
+	r := &retold{Driver: w.driver}
+	w.runs = func(int) simulated.Run { return simulated.Run{For: hour, ExitCode: 1} }
+	fast := time.Duration(0)
+	cluster, err := schedulers.New(r, schedulers.Config{Now: w.driver.Now, Fresh: time.Nanosecond, Owners: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.chains, err = provisioner.NewChains(w.store, cluster, provisioner.ChainsConfig{
+		Now:     func() segue.Time { return w.driver.Now().Add(fast) },
+		Decider: constantLead(0), Exists: func(string, string) bool { return false },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.begin(segue.Terms{})
+	w.pass(hour - time.Minute)
+	r.refusal, fast = segue.Errorf(segue.Unavailable, "sbatch: job submit limit"), 24*hour
+	for range 5 {
+		w.driver.Advance(w.driver.Now().Add(time.Minute))
+		_ = w.chains.RunOnce(t.Context()) // which is told of the refusal
+	}
+	if l := w.lastOf("abc"); l.State != segue.LinkLost {
+		t.Fatalf("link %d is %s, want one that made no job", l.Number, l.State)
+	}
+	r.refusal, fast = nil, 0
+	w.pass(5 * time.Minute)
+	if l := w.lastOf("abc"); l.Number != 2 || l.State != segue.LinkRunning {
+		t.Errorf("link %d is %s five minutes after the clock was set back, want 2 and running", l.Number, l.State)
+	}
+}
