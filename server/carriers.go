@@ -179,6 +179,9 @@ func (c *carriers) lookedSince(ctx context.Context, at segue.Time) (glance, erro
 	case last = <-c.turn:
 		defer func() { c.turn <- last }()
 	}
+	if last.began > c.now() { // the clock was set back since
+		last.began = segue.NoTime
+	}
 	if last.began.Known() && last.began >= at {
 		return last, last.err
 	}
@@ -192,6 +195,6 @@ func (c *carriers) lookedSince(ctx context.Context, at segue.Time) (glance, erro
 	defer cancel()
 	last = glance{began: c.now()}
 	last.state, last.err = c.cluster.Driver().State(looking)
-	last.took = c.now().Sub(last.began)
+	last.took = min(c.now().Sub(last.began), longestLook) // the clock may be set meanwhile
 	return last, last.err
 }

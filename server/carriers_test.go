@@ -20,6 +20,7 @@ type aQueue struct {
 	accounting bool
 	recorded   map[int64]schedulers.Status
 	takes      time.Duration // to show them
+	during     func()        // called meanwhile; nil for nothing
 
 	mu    sync.Mutex
 	jobs  []schedulers.Job
@@ -30,6 +31,9 @@ type aQueue struct {
 func (q *aQueue) State(ctx context.Context) (schedulers.State, error) {
 	if q.takes > 0 { // in a bubble of synctest
 		_ = schedulers.Sleep(ctx, q.takes)
+	}
+	if q.during != nil {
+		q.during()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -211,6 +215,39 @@ func TestASluggishQueueServesWhoComesAgain(t *testing.T) {
 		}
 		t.Errorf("the second time: %v", err)
 	})
+}
+
+// A clock that is set, between two looks or during one, neither has an old look serve nor
+// lets who asks wait until it is as late again.
+func TestLooksGoOnWhenTheClockIsSet(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ fast, then time.Duration }{
+		"back":    {time.Hour, 0},
+		"forward": {0, 2 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				queue := &aQueue{takes: time.Second}
+				fast := tt.fast
+				now := func() segue.Time { return realNow().Add(fast) }
+				cluster, err := schedulers.New(queue, schedulers.Config{Now: now})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := newCarriers(cluster, Config{Now: now})
+				queue.during = func() { fast = tt.then }
+				if _, err := c.lookedSince(t.Context(), now()); err != nil {
+					t.Fatal(err)
+				}
+				queue.during = nil
+				came := realNow()
+				if _, err := c.lookedSince(t.Context(), now()); err != nil || queue.looks != 2 || realNow().Sub(came) > 2*longestLook {
+					t.Errorf("%d looks after %s: %v; want a second one at once", queue.looks, realNow().Sub(came), err)
+				}
+			})
+		})
+	}
 }
 
 // A scheduler that did not answer is asked again for who comes again.
