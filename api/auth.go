@@ -125,7 +125,7 @@ func (g *gate) token(ctx context.Context, hash string) (Token, error) {
 	g.mu.Lock()
 	seen, ok := g.known[hash]
 	g.mu.Unlock()
-	if ok && now.Sub(seen.at) < tokenFresh {
+	if ok && now.Sub(seen.at).Abs() < tokenFresh {
 		return seen.token, nil
 	}
 	token, err := g.tokens.Token(ctx, hash)
@@ -155,7 +155,7 @@ func (g *gate) scraper(ctx context.Context, hash string) (Token, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if seen, ok := g.known[hash]; ok && g.now().Sub(seen.at) < scrapeRemembered {
+	if seen, ok := g.known[hash]; ok && g.now().Sub(seen.at).Abs() < scrapeRemembered {
 		return seen.token, nil
 	}
 	return Token{}, err

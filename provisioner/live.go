@@ -113,7 +113,7 @@ func (l *Live) present(ctx context.Context, state schedulers.State, request *seg
 
 // refresh reads the history again when it is old.
 func (l *Live) refresh(ctx context.Context, now segue.Time) error {
-	if l.read.Known() && now.Sub(l.read) < l.cfg.Refresh {
+	if l.read.Known() && now.Sub(l.read).Abs() < l.cfg.Refresh {
 		return nil
 	}
 	var jobs []segue.Job

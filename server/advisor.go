@@ -186,9 +186,9 @@ func (a *advisor) answer(ctx context.Context, q question) (api.Advice, error) {
 	case ok && r.at == segue.NoTime: // somebody works it out for the first time
 		a.mu.Unlock()
 		return a.wait(ctx, r)
-	case ok && now.Sub(r.at) < a.cfg.Stale:
+	case ok && now.Sub(r.at).Abs() < a.cfg.Stale:
 		advice := r.advice
-		if now.Sub(r.at) >= a.cfg.Fresh && !r.again {
+		if now.Sub(r.at).Abs() >= a.cfg.Fresh && !r.again {
 			r.again = true
 			a.later(q, r)
 		}
@@ -289,7 +289,7 @@ func (a *advisor) sweep(now segue.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for q, r := range a.known {
-		if r.at != segue.NoTime && (now.Sub(r.at) >= a.cfg.Stale || len(a.known) > a.cfg.Remembered) {
+		if r.at != segue.NoTime && (now.Sub(r.at).Abs() >= a.cfg.Stale || len(a.known) > a.cfg.Remembered) {
 			delete(a.known, q)
 		}
 	}

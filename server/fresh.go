@@ -29,11 +29,11 @@ func (f *fresh[T]) get(ctx context.Context, name string, work func(context.Conte
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
-	if known, ok := f.all[name]; ok && now.Sub(known.at) < f.span {
+	if known, ok := f.all[name]; ok && now.Sub(known.at).Abs() < f.span {
 		return known.answer, nil
 	}
 	for other, known := range f.all {
-		if now.Sub(known.at) >= f.span {
+		if now.Sub(known.at).Abs() >= f.span {
 			delete(f.all, other)
 		}
 	}

@@ -43,7 +43,7 @@ type health struct {
 func (h *health) Checks(ctx context.Context) []api.Check {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if now := h.now(); h.checks == nil || now.Sub(h.looked) >= healthFresh {
+	if now := h.now(); h.checks == nil || now.Sub(h.looked).Abs() >= healthFresh {
 		h.checks, h.looked = []api.Check{h.database(ctx), h.scheduler(), h.leadership(), h.model()}, now
 		if h.training != nil {
 			h.checks = append(h.checks, h.training.check())

@@ -123,7 +123,7 @@ func (l *loops) end() (led bool) {
 func (l *loops) leads(now segue.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.began.Known() && (!l.ended || now.Sub(l.began) < leaseRounds*l.every)
+	return l.began.Known() && (!l.ended || now.Sub(l.began).Abs() < leaseRounds*l.every)
 }
 
 // state says in a word what the loops do, and whether they do what they should.

@@ -87,7 +87,7 @@ type tallied struct {
 func (c *tallied) tell(to chan<- prometheus.Metric, now segue.Time, count func() []prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.at.Known() || now.Sub(c.at) >= talliesFresh {
+	if !c.at.Known() || now.Sub(c.at).Abs() >= talliesFresh {
 		c.metrics, c.at = count(), now
 	}
 	for _, m := range c.metrics {

@@ -88,11 +88,11 @@ func (n *names) ask(command string, args ...string) (string, error) {
 		s = &said{at: segue.NoTime, again: now, gone: segue.NoTime}
 		n.said[line] = s
 	}
-	if now >= s.again && s.asking == nil {
+	if s.due(now) && s.asking == nil {
 		s.asking = make(chan struct{})
 		go n.renew(s, now, command, args) // which ends with the command, whose time is bounded
 	}
-	if now >= s.again && !s.serves(now) {
+	if s.due(now) && !s.serves(now) {
 		answered := s.asking
 		n.mu.Unlock()
 		<-answered
@@ -113,9 +113,12 @@ type nobody struct {
 
 func (n *nobody) Error() string { return n.err.Error() }
 
+// due reports whether it is to be asked again, also after the clock was set back.
+func (s *said) due(now segue.Time) bool { return now >= s.again || s.again.Sub(now) > namesFresh }
+
 // serves reports whether an answer does while it is asked for again.
 func (s *said) serves(now segue.Time) bool {
-	return s.at.Known() && s.err == nil && now.Sub(s.at) < namesKept
+	return s.at.Known() && s.err == nil && now.Sub(s.at).Abs() < namesKept
 }
 
 // renew asks, and puts down what was said.

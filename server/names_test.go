@@ -67,6 +67,22 @@ func TestOnlyTheFirstQuestionAboutAUserWaits(t *testing.T) {
 	})
 }
 
+// What did not answer while the clock was fast is asked again once it is right.
+func TestAFailureIsForgottenWhenTheClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	clock, d := &clock{at: t0.Add(24 * time.Hour)}, &directory{}
+	n := newNames(clock.now, namesPatience)
+	n.run = d.ask
+	if _, err := n.ask("id", "-G", "ada"); err == nil {
+		t.Fatal("a directory that does not answer answers")
+	}
+	clock.advance(-24 * time.Hour)
+	d.known = map[string]string{"id -G ada": "1"}
+	if got, err := n.ask("id", "-G", "ada"); got != "1" || err != nil {
+		t.Errorf("%q, %v; want what it answers by now", got, err)
+	}
+}
+
 // getent says of everybody that there is nobody while the service behind it is away, so
 // this is taken for true only once it has said nothing else for ten minutes.
 func TestThatThereIsNobodyIsTakenForTrueLate(t *testing.T) {

@@ -121,13 +121,13 @@ func (p *past) end(ctx context.Context, cluster string, now segue.Time, changed 
 	if cluster != "" && !slices.Contains(p.clusters, cluster) { // perhaps there is one by now
 		span = countsFresh
 	}
-	if changed || len(p.clusters) == 0 || now.Sub(p.listed) >= span {
+	if changed || len(p.clusters) == 0 || now.Sub(p.listed).Abs() >= span {
 		if err := p.list(ctx, now); err != nil {
 			return err
 		}
 	}
 	name, err := p.which(cluster)
-	if err != nil || name == p.cluster && now.Sub(p.read) < pastFresh && !changed {
+	if err != nil || name == p.cluster && now.Sub(p.read).Abs() < pastFresh && !changed {
 		return err
 	}
 	if p.listed != now {

@@ -61,7 +61,7 @@ func (c webChains) Open(ctx context.Context, user string) ([]web.Recorded, error
 	o := &c.open
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if now := c.server.cfg.Now(); !o.at.Known() || now.Sub(o.at) >= openFresh {
+	if now := c.server.cfg.Now(); !o.at.Known() || now.Sub(o.at).Abs() >= openFresh {
 		all, err := recordedOf(c.server.store.OpenDecisions(ctx, ""))
 		if err != nil {
 			return nil, err

@@ -76,11 +76,11 @@ func (d *dashboard) Viewer(ctx context.Context, secret string) (web.Viewer, erro
 	seen, ok := d.seen[hash]
 	d.mu.Unlock()
 	valid := ok && (!seen.until.Known() || now < seen.until)
-	if valid && now.Sub(seen.at) < visitorFresh {
+	if valid && now.Sub(seen.at).Abs() < visitorFresh {
 		return seen.viewer, nil
 	}
 	token, err := tokens{d.server.store}.Token(ctx, hash)
-	if err != nil && segue.KindOf(err) != segue.NotFound && valid && now.Sub(seen.at) < visitorStale {
+	if err != nil && segue.KindOf(err) != segue.NotFound && valid && now.Sub(seen.at).Abs() < visitorStale {
 		return seen.viewer, nil
 	}
 	caller := api.Caller{User: token.User, Scopes: token.Scopes}

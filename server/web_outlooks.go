@@ -54,7 +54,7 @@ func (o *outlooks) all() ([]web.Outlook, error) {
 	if o.err != nil || len(o.known) == 0 {
 		fresh = outlooksPause
 	}
-	if !o.at.Known() || o.server.cfg.Now().Sub(o.at) >= fresh {
+	if !o.at.Known() || o.server.cfg.Now().Sub(o.at).Abs() >= fresh {
 		select {
 		case o.wake <- struct{}{}:
 		default: // it is being worked out

@@ -25,7 +25,7 @@ func (d *dashboard) counted(ctx context.Context) ([]store.History, error) {
 	d.mu.Lock()
 	known, at := d.histories, d.historiesAt
 	d.mu.Unlock()
-	if at.Known() && now.Sub(at) < historiesFresh {
+	if at.Known() && now.Sub(at).Abs() < historiesFresh {
 		return known, nil
 	}
 	all, err := d.server.store.Histories(ctx)
