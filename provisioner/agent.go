@@ -102,8 +102,14 @@ func NewAgent(s *store.Store, cluster *schedulers.Cluster, chains func(*store.St
 // logged, and the next round goes on.
 func (a *Agent) Run(ctx context.Context) error {
 	defer a.release(ctx)
+	var trouble Repeated
 	for {
-		if err := a.RunOnce(ctx); err != nil && ctx.Err() == nil {
+		err := a.RunOnce(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err == nil && trouble.Over():
+			a.cfg.Log.Info("rounds are complete again")
+		case err != nil && trouble.News(err, a.cfg.Now()):
 			a.cfg.Log.Warn("round is incomplete", "error", err)
 		}
 		if a.cfg.Sleep(ctx, a.cfg.Every) != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/segue-project/segue/provisioner"
 	"github.com/segue-project/segue/schedulers"
 	"github.com/segue-project/segue/schedulers/simulated"
+	"github.com/segue-project/segue/store"
 )
 
 // Of a user who has more chains than an hour may see submissions none is passed over for
@@ -116,5 +117,79 @@ func TestAClockThatIsSetBackHoldsUpNoAttempt(t *testing.T) {
 	w.pass(5 * time.Minute)
 	if l := w.lastOf("abc"); l.Number != 2 || l.State != segue.LinkRunning {
 		t.Errorf("link %d is %s five minutes after the clock was set back, want 2 and running", l.Number, l.State)
+	}
+}
+
+// unfindable is a cluster of which a submission does not tell whether it made a job, nor
+// anybody else.
+type unfindable struct {
+	schedulers.Driver
+	away bool
+}
+
+var errAway = segue.Errorf(segue.Unavailable, "sacct: Connection refused")
+
+func (u *unfindable) Submit(ctx context.Context, s schedulers.Submission) (schedulers.Submitted, error) {
+	if u.away {
+		return schedulers.Submitted{}, fmt.Errorf("sbatch was killed: %w", schedulers.ErrAmbiguous)
+	}
+	return u.Driver.Submit(ctx, s)
+}
+
+func (u *unfindable) FindByToken(ctx context.Context, token string, since segue.Time) ([]segue.JobID, error) {
+	if u.away {
+		return nil, errAway
+	}
+	return u.Driver.FindByToken(ctx, token, since)
+}
+
+// Whatever goes wrong in every round for three hours is told at once, once an hour, and
+// that it is over.
+func TestWhatGoesWrongForHoursIsToldOnceAnHour(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(hour))
+	u := &unfindable{Driver: w.driver}
+	cluster, err := schedulers.New(u, schedulers.Config{Now: w.driver.Now, Fresh: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&told, nil))
+	loop := func(under *store.Store) (*provisioner.Chains, error) {
+		return provisioner.NewChains(under, cluster, provisioner.ChainsConfig{
+			Now: w.driver.Now, Decider: constantLead(hour), Exists: func(string, string) bool { return false }, Log: log,
+		})
+	}
+	w.begin(segue.Terms{MaxLinks: 2})
+	rounds := 0
+	agent, err := provisioner.NewAgent(w.store, cluster, loop, provisioner.AgentConfig{
+		Now: w.driver.Now, Holder: "one", Log: log,
+		Sleep: func(ctx context.Context, _ time.Duration) error {
+			if ctx != t.Context() { // what keeps the lease during a round
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			if rounds > 18*60 {
+				return context.Canceled
+			}
+			rounds++
+			u.away = rounds > 10*60 && rounds < 14*60
+			w.driver.Advance(w.driver.Now().Add(time.Minute))
+			return ctx.Err()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := agent.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]int{"chain does not go on": 4, "round is incomplete": 4, "rounds are complete again": 1} {
+		if n := strings.Count(told.String(), what); n < 1 || n > want {
+			t.Errorf("%q is told %d times in three hours, want once to %d times", what, n, want)
+		}
+	}
+	if l := w.lastOf("abc"); l.Number != 2 || l.State != segue.LinkRunning {
+		t.Errorf("link %d is %s, want 2 and running", l.Number, l.State)
 	}
 }

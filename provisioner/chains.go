@@ -102,6 +102,8 @@ type Chains struct {
 	// told is when it was told last that a user's submissions are enough for an hour, and
 	// by no name that those under way are.
 	told map[string]segue.Time
+	// trouble is what keeps a chain from going on.
+	trouble map[string]*Repeated
 	// next is when to decide again about a chain, unless something happens to it
 	// before.
 	next map[string]segue.Time
@@ -125,7 +127,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 		cfg: cfg, store: s, cluster: cluster,
 		recent: map[string][]segue.Time{}, barred: map[string]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{},
 		underway: map[string]*submission{}, tardy: map[string]segue.Time{}, cancelling: map[string]*cancellation{},
-		told: map[string]segue.Time{}, latest: segue.NoTime,
+		told: map[string]segue.Time{}, trouble: map[string]*Repeated{}, latest: segue.NoTime,
 	}, nil
 }
 
@@ -166,6 +168,7 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 	}
 	links := byChain(live)
 	maps.DeleteFunc(c.next, func(id string, _ segue.Time) bool { return links[id] == nil })
+	maps.DeleteFunc(c.trouble, func(id string, _ *Repeated) bool { return links[id] == nil })
 	longestOverdueFirst(chains, links)
 	for _, chain := range chains {
 		own := links[chain.ID]
@@ -174,8 +177,10 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 			continue
 		}
 		if err := c.step(ctx, chain, state, told); err != nil {
-			c.cfg.Log.Warn("chain does not go on", "chain", chain.ID, "error", err)
+			c.tellTrouble(chain.ID, err)
 			all = append(all, fmt.Errorf("chain %s: %w", chain.ID, err))
+		} else {
+			delete(c.trouble, chain.ID)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -185,6 +190,18 @@ func (c *Chains) RunOnce(ctx context.Context) error {
 		all = append(all, c.settle(ctx, owners[id], left, told))
 	}
 	return errors.Join(all...)
+}
+
+// tellTrouble logs what keeps a chain from going on, unless it does for longer.
+func (c *Chains) tellTrouble(chain string, err error) {
+	trouble, known := c.trouble[chain]
+	if !known {
+		trouble = &Repeated{}
+		c.trouble[chain] = trouble
+	}
+	if trouble.News(err, c.cfg.Now()) {
+		c.cfg.Log.Warn("chain does not go on", "chain", chain, "error", err)
+	}
 }
 
 // mindClock forgets what is planned, and what waits, where the clock was set back: until

@@ -32,6 +32,7 @@ type loops struct {
 	shares  *provisioner.Shares // of a server of root, which keeps everybody's chains going
 	every   time.Duration
 	log     *slog.Logger
+	now     func() segue.Time
 	watched *watched
 	tracer  trace.Tracer
 	rounds  prometheus.Counter // as the leader
@@ -44,7 +45,7 @@ type loops struct {
 
 func newLoops(s *store.Store, cluster *schedulers.Cluster, decider provisioner.Decider, cfg Config) (*loops, error) {
 	l := &loops{
-		every: cfg.Every, log: cfg.Log, began: segue.NoTime, watched: &watched{at: segue.NoTime},
+		every: cfg.Every, log: cfg.Log, now: cfg.Now, began: segue.NoTime, watched: &watched{at: segue.NoTime},
 		rounds: prometheus.NewCounter(prometheus.CounterOpts{Name: "segue_rounds_total", Help: "Rounds that this server made as the leader."}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "segue_incomplete_rounds_total", Help: "Rounds in which something went wrong."}),
 	}
@@ -77,10 +78,17 @@ func newLoops(s *store.Store, cluster *schedulers.Cluster, decider provisioner.D
 
 // run works round after round until ctx ends, and gives the lease back.
 func (l *loops) run(ctx context.Context) {
+	var trouble provisioner.Repeated
 	for {
 		err := l.round(ctx)
 		if err != nil && ctx.Err() == nil {
 			l.failed.Inc()
+		}
+		switch {
+		case ctx.Err() != nil:
+		case err == nil && trouble.Over():
+			l.log.Info("rounds are complete again")
+		case err != nil && trouble.News(err, l.now()):
 			l.log.Warn("round is incomplete", "error", err)
 		}
 		if schedulers.Sleep(ctx, l.every) != nil {
