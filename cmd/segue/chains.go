@@ -239,7 +239,11 @@ func askToChange(cmd *cobra.Command, to *client.Client, name, action string, sta
 func tellChanged(out io.Writer, chain segue.Chain, to segue.ChainState, links []segue.Link) {
 	fmt.Fprintf(out, "Chain %s (%s) is %s.\n", chain.ID, printable(chain.Name), to)
 	for _, l := range links {
-		if !l.State.Final() && to != segue.ChainActive {
+		switch {
+		case l.State.Final() || to == segue.ChainActive:
+		case l.State == segue.LinkSubmitting:
+			fmt.Fprintf(out, "Link %d is being submitted, and its job goes on: `segue status %s` shows its number in a moment.\n", l.Number, chain.ID)
+		default:
 			fmt.Fprintf(out, "Link %d, job %s, is %s and goes on.\n", l.Number, l.Job, l.State)
 		}
 	}

@@ -35,7 +35,8 @@ func newStatusCommand() *cobra.Command {
 		Long: `Status shows the chains that go on; with --all those that have ended too, and with
 the name of one its links. The odds of a gap are those of the latest decision. With
 --server a server is asked for the chains that its token may see, and with --follow
-it tells what changes, until ^C; a stream that breaks goes on where it was.`,
+it tells what changes, until ^C; a stream that breaks goes on where it was, and with
+--json an object with "resumed" says that changes may have passed before it.`,
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: completeChain(&where, &ask),
