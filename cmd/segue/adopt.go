@@ -58,10 +58,13 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 	if waits, ok := local.ofJob(id); ok {
 		return segue.Errorf(segue.Conflict, "job %s is the first link of chain %s, %s", id, waits.Chain.ID, waits.forWhom())
 	}
+	var where chainStore
 	if server != nil {
+		if err := refuseKeptHere(cmd.Context(), where, id); err != nil {
+			return err
+		}
 		return adoptFor(cmd, local, server, chain, id)
 	}
-	var where chainStore
 	s, err := where.open(cmd.Context())
 	if err != nil {
 		return err
@@ -80,6 +83,25 @@ func adopt(cmd *cobra.Command, number string, args []string) error {
 	}
 	tellAdopted(cmd, chain, id)
 	return nil
+}
+
+// refuseKeptHere refuses a job for a server that is a link of a chain that goes on in the
+// user's own store, where there is one: both would follow it. One that is over says
+// nothing: a chain that moves to a server is stopped before.
+func refuseKeptHere(ctx context.Context, where chainStore, id segue.JobID) error {
+	s, err := where.existing(ctx)
+	if err != nil || s == nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	err = refuseTwice(ctx, s, id)
+	if l, twice := errors.AsType[*linkAlready](err); twice {
+		if chain, unread := s.Chain(ctx, l.link.Chain); unread == nil && chain.State.Final() {
+			return nil
+		}
+		return fmt.Errorf("%w, which `%s= segue status` shows: stop it there first", err, serverVariable)
+	}
+	return err
 }
 
 // adoptFor hands a chain over to a server, of which a job is the first link.
@@ -173,6 +195,13 @@ func runningLink(ctx context.Context, chain segue.Chain, id segue.JobID) (segue.
 	return segue.Link{}, segue.Errorf(segue.NotFound, "squeue shows no job %s", id)
 }
 
+// linkAlready is the error of a job that is a link.
+type linkAlready struct{ link segue.Link }
+
+func (e *linkAlready) Error() string {
+	return fmt.Sprintf("job %s is link %d of chain %s already", e.link.Job, e.link.Number, e.link.Chain)
+}
+
 // refuseTwice refuses a job that is a link already.
 func refuseTwice(ctx context.Context, s *store.Store, id segue.JobID) error {
 	links, err := s.LiveLinks(ctx)
@@ -181,7 +210,7 @@ func refuseTwice(ctx context.Context, s *store.Store, id segue.JobID) error {
 	}
 	for _, l := range links {
 		if l.Job == id && !l.State.Final() {
-			return segue.Errorf(segue.Conflict, "job %s is link %d of chain %s already", id, l.Number, l.Chain)
+			return segue.Errorf(segue.Conflict, "%w", &linkAlready{l})
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,5 +115,51 @@ func TestAJobIsAdoptedOnceWhileTheServerIsAway(t *testing.T) {
 		if left := found(t, filepath.Join(dir, "segue", "*"), "*"+spoolSuffix); len(left) != step.waits {
 			t.Errorf("with the server %q: %q wait, want %d", step.server, left, step.waits)
 		}
+	}
+}
+
+// A job that the user's own agent follows is adopted for a server only once its chain is
+// stopped: both would submit what follows it.
+func TestAJobOfAChainOfOnesOwnIsNotAdoptedForAServer(t *testing.T) {
+	t.Parallel()
+	slurm, dir := newFakeSlurm(t, time.Hour), t.TempDir()
+	slurm.lasting(t, segue.JobID{Number: 4711}, "none")
+	for _, step := range []struct{ server, command, says string }{
+		{"", "adopt 4711 --segue-links=2 --time=1 --wrap=true", "is the first link of chain"},
+		{"unix://" + dir + "/nowhere.sock", "adopt 4711 --segue-links=2 --time=1 --wrap=true", "already, which"},
+		{"", "stop wrap", "is stopped"},
+		{"unix://" + dir + "/nowhere.sock", "adopt 4711 --segue-links=2 --time=1 --wrap=true", "the job is not adopted"}, // for nobody answers
+	} {
+		cmd := exec.CommandContext(t.Context(), "segue", strings.Fields(step.command)...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir, "DATABASE_URL=", serverVariable+"="+step.server, "PATH="+slurm.bin()+":"+os.Getenv("PATH"))
+		if said, err := cmd.CombinedOutput(); !strings.Contains(string(said), step.says) {
+			t.Errorf("segue %s with the server %q: %v, %q, want %q", step.command, step.server, err, said, step.says)
+		}
+	}
+}
+
+// What a server took more than a year ago is no longer kept.
+func TestWhatAServerTookLongAgoIsForgotten(t *testing.T) {
+	t.Parallel()
+	s := spool{dir: t.TempDir(), server: "https://segue"}
+	hand := func(id string) string {
+		c := aChain(segue.LinkQueued)
+		c.Chain.ID, c.Link.Chain = id, id
+		if err := errors.Join(s.Record(c.Chain, c.Link), s.HandOver(&took{}, 0)); err != nil {
+			t.Fatal(err)
+		}
+		return s.aside(id)
+	}
+	old, lately := hand("old1"), hand("late1")
+	for path, age := range map[string]time.Duration{old: keptAside + time.Hour, lately: keptAside - time.Hour, filepath.Join(filepath.Dir(old), "looked"): 25 * time.Hour} {
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hand("new1")
+	if left, want := found(t, filepath.Dir(old), "*"+spoolSuffix), []string{lately, s.aside("new1")}; !slices.Equal(left, want) {
+		t.Errorf("kept is %q, want %q", left, want)
 	}
 }

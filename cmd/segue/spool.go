@@ -256,6 +256,7 @@ func (s spool) remove(id string) error { return os.Remove(s.path(id)) }
 func (s spool) taken(c spooled) {
 	if s.server != "" && os.MkdirAll(filepath.Dir(s.aside(c.Chain.ID)), 0o700) == nil &&
 		os.Rename(s.path(c.Chain.ID), s.aside(c.Chain.ID)) == nil {
+		s.forgetOld(time.Now())
 		return
 	}
 	_ = s.remove(c.Chain.ID)
@@ -263,6 +264,27 @@ func (s spool) taken(c spooled) {
 
 // aside is where a chain is kept that a server has taken.
 func (s spool) aside(id string) string { return filepath.Join(s.dir, "handed-over", id+spoolSuffix) }
+
+// keptAside is for how long a chain is kept that a server has taken.
+const keptAside = 366 * 24 * time.Hour
+
+// forgetOld removes what is aside for longer, once a day: where a home folder is, looking
+// at thousands of files takes its time.
+func (s spool) forgetOld(now time.Time) {
+	looked := filepath.Join(s.dir, "handed-over", "looked")
+	if info, err := os.Stat(looked); err == nil && now.Sub(info.ModTime()).Abs() < 24*time.Hour {
+		return
+	}
+	if os.WriteFile(looked, nil, 0o600) != nil || os.Chtimes(looked, now, now) != nil {
+		return
+	}
+	paths, _ := filepath.Glob(s.aside("*"))
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > keptAside {
+			_ = os.Remove(path)
+		}
+	}
+}
 
 // handedOver returns a chain that a server has taken from here, as it was captured.
 func (s spool) handedOver(id string) (segue.Chain, error) {
