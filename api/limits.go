@@ -214,6 +214,9 @@ func (b *bucket) take(now segue.Time) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.at.Sub(now) > time.Second { // the clock was set back: nothing would come in until it is as late again
+		b.at = now
+	}
 	if b.at.Known() && now > b.at {
 		b.have = min(b.size, b.have+b.rate*now.Sub(b.at).Seconds())
 	}

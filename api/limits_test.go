@@ -71,6 +71,20 @@ func TestADeadlineIsOfOneRequestOnly(t *testing.T) {
 	}
 }
 
+// Where the clock is set back requests are let through as before.
+func TestARateGoesOnWhenTheClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	b := newBucket(20)
+	now := segue.Time(0).Add(time.Hour)
+	for b.take(now) { // all that there is
+	}
+	now = now.Add(-30 * time.Minute)
+	b.take(now) // by which it hears of that
+	if now = now.Add(time.Second); !b.take(now) {
+		t.Error("a second after the clock was set back none is let through")
+	}
+}
+
 func TestRequestsBeyondTheRateAreShed(t *testing.T) {
 	t.Parallel()
 	h := newHouse()
