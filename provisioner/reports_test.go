@@ -267,7 +267,9 @@ func TestReport72SubmissionsAreBounded(t *testing.T) {
 	w.runs = func(int) simulated.Run { return simulated.Run{For: 3 * time.Minute, ExitCode: 1} }
 	w.submitsFourAnHour()
 	w.begin(segue.Terms{})
-	w.pass(59 * time.Minute)
+	w.pass(30 * time.Minute)
+	w.submitsFourAnHour() // begins anew, as after a restart
+	w.pass(29 * time.Minute)
 	if links := w.links(); len(links) != 5 || w.chain().State != segue.ChainActive {
 		t.Errorf("%d links in an hour, and the chain is %s; want the first and 4 more, and that it goes on", len(links), w.chain().State)
 	}

@@ -44,7 +44,11 @@ const (
 // recorded in a later round.
 func (c *Chains) submit(ctx context.Context, v view, decision segue.Decision) error {
 	user := v.chain.User
-	if until, full := c.full(user, v.now); full {
+	until, full, err := c.full(ctx, user, v.now)
+	if err != nil {
+		return err
+	}
+	if full {
 		c.next[v.chain.ID] = until
 		return nil
 	}
@@ -238,19 +242,25 @@ func (c *Chains) waits(user string, now segue.Time) (until segue.Time, waits boo
 
 // full reports whether as many submissions are under way as may be, or an hour has seen as
 // many of a user as it may, and until when at least. Either is told once an hour, however
-// many chains wait for it.
-func (c *Chains) full(user string, now segue.Time) (until segue.Time, full bool) {
+// many chains wait for it. What was submitted before this process began is in the store.
+func (c *Chains) full(ctx context.Context, user string, now segue.Time) (until segue.Time, full bool, err error) {
 	if len(c.underway) >= mostUnderway {
 		c.tell("", now, "as many submissions as may be are under way, and take their time: all others wait for one to end", "submissions", len(c.underway))
-		return now, true
+		return now, true, nil
 	}
-	recent := slices.DeleteFunc(c.recent[user], func(at segue.Time) bool { return now.Sub(at) >= time.Hour })
+	recent, known := c.recent[user]
+	if !known {
+		if recent, err = c.store.Submissions(ctx, user, now.Add(-time.Hour), now); err != nil {
+			return 0, false, err
+		}
+	}
+	recent = slices.DeleteFunc(recent, func(at segue.Time) bool { return now.Sub(at) >= time.Hour })
 	c.recent[user] = recent
 	if len(recent) < c.cfg.MaxSubmissions {
-		return 0, false
+		return 0, false, nil
 	}
 	c.tell(user, now, "user has as many submissions as an hour may see: the other links wait, the longest overdue one is next", "user", user, "submissions", len(recent))
-	return recent[0].Add(time.Hour), true
+	return recent[0].Add(time.Hour), true, nil
 }
 
 // tell warns of what is so for a user, or for all, once an hour.

@@ -204,6 +204,15 @@ func (s *Store) LiveLinks(ctx context.Context) (links []segue.Link, err error) {
 	return links, err
 }
 
+// Submissions returns when the later links of a user's chains were submitted, or about to
+// be, from one instant to another, the earliest first.
+func (s *Store) Submissions(ctx context.Context, user string, from, to segue.Time) (at []segue.Time, err error) {
+	defer s.wrap(&err, "list submissions of %s", user)
+	scan := func(row scanner) (t segue.Time, err error) { return t, row.Scan(toInstant{&t}) }
+	return collect(ctx, s.read, scan, `SELECT planned FROM links JOIN chains ON chain = id
+		WHERE username = $1 AND planned >= $2 AND planned <= $3 AND (number > 1 OR attempt > 1) ORDER BY planned`, text(user), int64(from), int64(to))
+}
+
 func scanLink(row scanner) (l segue.Link, err error) {
 	err = row.Scan(linkFields(&l)...)
 	return l, err

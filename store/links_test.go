@@ -30,6 +30,14 @@ func TestNextLinkComesWithItsDecision(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("next link (-want +got):\n%s", diff)
 			}
+			for user, of := range map[string]string{"ada": "[" + at.String() + "]", "ben": "[]"} {
+				if all, err := s.Submissions(t.Context(), user, at.Add(-time.Hour), at); err != nil || fmt.Sprint(all) != of {
+					t.Errorf("submissions of %s within an hour are %v, %v; want %s", user, all, err, of)
+				}
+			}
+			if all, err := s.Submissions(t.Context(), "ada", at.Add(time.Minute), at.Add(time.Hour)); err != nil || len(all) > 0 {
+				t.Errorf("submissions after that are %v, %v; want none", all, err)
+			}
 			byToken, err := s.LinkByToken(t.Context(), "segue:k3/2.1")
 			if err != nil {
 				t.Fatal(err)
