@@ -193,3 +193,37 @@ func TestWhatGoesWrongForHoursIsToldOnceAnHour(t *testing.T) {
 		t.Errorf("link %d is %s, want 2 and running", l.Number, l.State)
 	}
 }
+
+// leaver is a cluster that cancels no job of a user who is not known any more.
+type leaver struct {
+	schedulers.Driver
+	asked int
+}
+
+func (l *leaver) Cancel(context.Context, segue.JobID) error {
+	l.asked++
+	return segue.Errorf(segue.Invalid, "user \"ben\" is not known")
+}
+
+// A job that cannot be cancelled is not cancelled in every round.
+func TestACancellationThatFailsIsTriedAgainAfterMinutes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, constantLead(hour))
+	l := &leaver{Driver: w.driver}
+	w.chains = w.serverOn(l, nil)
+	asked := segue.Request{Shape: segue.Shape{Nodes: 8, Limit: 12 * hour}, User: "ben"}
+	adas := asked
+	adas.User = "ada"
+	w.beginOf(segue.Chain{ID: "ada1", Name: "train", User: "ada", Request: adas}, adas, segue.LinkQueued) // has all nodes
+	w.beginOf(segue.Chain{ID: "ben1", Name: "train", User: "ben", Request: asked}, asked, segue.LinkQueued)
+	if err := w.store.SetChainState(t.Context(), "ben1", segue.ChainActive, segue.ChainDone, "ben's work is done"); err != nil {
+		t.Fatal(err)
+	}
+	for range 60 {
+		w.driver.Advance(w.driver.Now().Add(30 * time.Second))
+		_ = w.chains.RunOnce(t.Context()) // which is told of each failure
+	}
+	if l.asked < 5 || l.asked > 7 {
+		t.Errorf("the job is cancelled %d times in half an hour, want once in five minutes", l.asked)
+	}
+}

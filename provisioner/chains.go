@@ -97,8 +97,10 @@ type Chains struct {
 	// tardy until when none waits for those of a user who had such a one.
 	underway map[string]*submission
 	tardy    map[string]segue.Time
-	// cancelling are the cancellations that are under way, by user.
-	cancelling map[string]*cancellation
+	// cancelling are the cancellations that are under way, by user, and uncancelled when
+	// one of a job has failed.
+	cancelling  map[string]*cancellation
+	uncancelled map[segue.JobID]segue.Time
 	// told is when it was told last that a user's submissions are enough for an hour, and
 	// by no name that those under way are.
 	told map[string]segue.Time
@@ -127,7 +129,7 @@ func NewChains(s *store.Store, cluster *schedulers.Cluster, cfg ChainsConfig) (*
 		cfg: cfg, store: s, cluster: cluster,
 		recent: map[string][]segue.Time{}, barred: map[string]segue.Time{}, next: map[string]segue.Time{}, shown: map[string]segue.Time{},
 		underway: map[string]*submission{}, tardy: map[string]segue.Time{}, cancelling: map[string]*cancellation{},
-		told: map[string]segue.Time{}, trouble: map[string]*Repeated{}, latest: segue.NoTime,
+		told: map[string]segue.Time{}, trouble: map[string]*Repeated{}, uncancelled: map[segue.JobID]segue.Time{}, latest: segue.NoTime,
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -116,17 +117,21 @@ type cancellation struct {
 
 // cancel cancels a job as its owner, who may hold up what does so: it is waited for as a
 // submission is. Of a user one is under way at a time; what it has not done when it ends is
-// asked for again in a later round. why is for the log.
+// asked for again in a later round, and one that failed after some minutes. why is for the log.
 func (c *Chains) cancel(ctx context.Context, job segue.JobID, owner, why string) error {
 	if last := c.cancelling[owner]; last != nil {
 		select {
 		case <-last.done:
+			c.settleCancellation(owner, last)
 			if last.err != nil {
 				c.cfg.Log.Warn("job was not cancelled", "job", last.job.String(), "user", owner, "error", last.err)
 			}
 		default:
 			return nil
 		}
+	}
+	if at, failed := c.uncancelled[job]; failed && c.cfg.Now().Sub(at).Abs() < cancelAgain {
+		return nil
 	}
 	c.cfg.Log.Info("job is cancelled", "job", job.String(), "user", owner, "why", why)
 	now := &cancellation{job: job, done: make(chan struct{})}
@@ -141,10 +146,23 @@ func (c *Chains) cancel(ctx context.Context, job segue.JobID, owner, why string)
 	c.await(ctx, owner, now.done)
 	select {
 	case <-now.done:
-		delete(c.cancelling, owner)
+		c.settleCancellation(owner, now)
 		return now.err
 	default:
 		return nil
+	}
+}
+
+// cancelAgain is how long after a cancellation that failed the next one of the job is made.
+const cancelAgain = 5 * time.Minute
+
+// settleCancellation notes what came of a cancellation that is over.
+func (c *Chains) settleCancellation(owner string, over *cancellation) {
+	delete(c.cancelling, owner)
+	now := c.cfg.Now()
+	maps.DeleteFunc(c.uncancelled, func(job segue.JobID, at segue.Time) bool { return job == over.job || now.Sub(at).Abs() >= cancelAgain })
+	if over.err != nil {
+		c.uncancelled[over.job] = now
 	}
 }
 
