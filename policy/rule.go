@@ -75,6 +75,10 @@ func (f Family) With(param float64) Rule {
 	return r
 }
 
+// Corrected is the name of the Monte Carlo forecast as moved by how earlier ones
+// turned out (waits.Follower).
+const Corrected = "monte-carlo-corrected"
+
 // Families returns every family there is, in the order of the results table.
 func Families() []Family {
 	factors := grid(0, 4, 0.05)
@@ -141,6 +145,16 @@ func Families() []Family {
 			Rule{Name: "monte-carlo-quantile", Forecaster: "monte-carlo", Form: Quantile},
 			levels,
 			"a quantile of the waits over simulations with drawn run times and arrivals",
+		},
+		{
+			Rule{Name: Corrected + "-scaled", Forecaster: Corrected, Form: Scale},
+			factors,
+			"the mean over simulations, moved by how earlier such forecasts turned out, times a factor",
+		},
+		{
+			Rule{Name: Corrected + "-quantile", Forecaster: Corrected, Form: Quantile},
+			levels,
+			"a quantile of the waits over simulations, moved by how earlier such forecasts turned out",
 		},
 		{
 			Rule{Name: "forward-true-scaled", Forecaster: "forward-true", Form: Scale},

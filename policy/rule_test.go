@@ -97,7 +97,7 @@ func TestPlannersKnowNothingOfTheFuture(t *testing.T) {
 	want := []string{
 		"average", "average-updated", "recent-shape-quantile", "forward-limits-margin", "forward-limits-scaled",
 		"forward-last-two-margin", "forward-last-two-scaled", "forward-learned-margin", "forward-learned-scaled",
-		"monte-carlo-margin", "monte-carlo-scaled", "monte-carlo-quantile",
+		"monte-carlo-margin", "monte-carlo-scaled", "monte-carlo-quantile", "monte-carlo-corrected-scaled", "monte-carlo-corrected-quantile",
 	}
 	if diff := cmp.Diff(want, policy.Planners()); diff != "" {
 		t.Errorf("planners differ (-want +got):\n%s", diff)

@@ -59,7 +59,10 @@ type draw struct {
 	fixed   bool
 }
 
-// NewMonteCarlo returns the forecaster "monte-carlo".
+// MonteCarloName is the name of the forecaster that NewMonteCarlo returns.
+const MonteCarloName = "monte-carlo"
+
+// NewMonteCarlo returns the forecaster MonteCarloName.
 func NewMonteCarlo(cluster simulator.Config, cfg MonteCarloConfig) (*MonteCarlo, error) {
 	cfg = cfg.withDefaults()
 	if cfg.Replicas < 1 || cfg.Replicas > mostReplicas || cfg.ArrivalHorizon < 0 || cfg.ArrivalDays < 1 {
@@ -73,8 +76,8 @@ func NewMonteCarlo(cluster simulator.Config, cfg MonteCarloConfig) (*MonteCarlo,
 	return &MonteCarlo{cfg: cfg, sim: sim}, nil
 }
 
-// Name returns "monte-carlo".
-func (m *MonteCarlo) Name() string { return "monte-carlo" }
+// Name returns MonteCarloName.
+func (m *MonteCarlo) Name() string { return MonteCarloName }
 
 // Forecast returns one wait per replica. The draws depend on the seed and the
 // instant only.

@@ -36,15 +36,17 @@ const maxAlternatives = 7 * 24
 
 // Advise answers the question from what is known now, on a cluster of one pool
 // with the scheduler that cluster describes: it covers the quantile of the Monte
-// Carlo forecast that the preference asks for, and prices submitting now, at
-// each later step, and when the current link ends. A question that makes no
-// sense is an error of kind segue.Invalid.
-func Advise(now predictor.Present, cluster simulator.Config, monte predictor.MonteCarloConfig, q Question) (segue.Decision, error) {
+// Carlo forecast that the preference asks for, as past corrects it, and prices
+// submitting now, at each later step, and when the current link ends. A question
+// that makes no sense is an error of kind segue.Invalid.
+func Advise(
+	past Hindsight, now predictor.Present, cluster simulator.Config, monte predictor.MonteCarloConfig, q Question,
+) (segue.Decision, error) {
 	s, err := plan(now, cluster, monte, q)
 	if err != nil {
 		return segue.Decision{}, fmt.Errorf("advise: %w", err)
 	}
-	return policy.Decide(learned.Planner(s.Prefer), s), nil
+	return learned.Plan(s, past.CorrectPlanner), nil
 }
 
 // plan checks the question and simulates a submission now, at each later step,

@@ -50,7 +50,7 @@ func present(busy, waiting int) predictor.Present {
 
 func advise(t *testing.T, now predictor.Present, q provisioner.Question) segue.Decision {
 	t.Helper()
-	d, err := provisioner.Advise(now, cluster, predictor.MonteCarloConfig{Replicas: 20}, q)
+	d, err := provisioner.Advise(provisioner.Hindsight{}, now, cluster, predictor.MonteCarloConfig{Replicas: 20}, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestAdvice(t *testing.T) {
 			if diff := cmp.Diff(tt.wantReason, d.Reason); diff != "" {
 				t.Errorf("reason differs (-want +got):\n%s", diff)
 			}
-			if d.Policy != "monte-carlo-quantile" || len(d.Forecast.Waits) != 20 {
+			if d.Policy != "monte-carlo-corrected-quantile" || len(d.Forecast.Waits) != 20 {
 				t.Errorf("decided by %s on %d waits", d.Policy, len(d.Forecast.Waits))
 			}
 		})
@@ -204,17 +204,17 @@ func TestQuestionsThatMakeNoSense(t *testing.T) {
 			t.Parallel()
 			q := question()
 			tt.change(&q)
-			_, err := provisioner.Advise(present(0, 0), cluster, predictor.MonteCarloConfig{}, q)
+			_, err := provisioner.Advise(provisioner.Hindsight{}, present(0, 0), cluster, predictor.MonteCarloConfig{}, q)
 			if err == nil || err.Error() != tt.want || segue.KindOf(err) != segue.Invalid {
 				t.Errorf("error %v (%s), want %q (invalid)", err, segue.KindOf(err), tt.want)
 			}
 		})
 	}
-	_, err := provisioner.Advise(present(0, 0), cluster, predictor.MonteCarloConfig{Replicas: -1}, question())
+	_, err := provisioner.Advise(provisioner.Hindsight{}, present(0, 0), cluster, predictor.MonteCarloConfig{Replicas: -1}, question())
 	if segue.KindOf(err) != segue.Invalid {
 		t.Errorf("with -1 replicas: error %v, want one of kind invalid", err)
 	}
-	_, err = provisioner.Advise(present(0, 0), simulator.Config{}, predictor.MonteCarloConfig{}, question())
+	_, err = provisioner.Advise(provisioner.Hindsight{}, present(0, 0), simulator.Config{}, predictor.MonteCarloConfig{}, question())
 	if segue.KindOf(err) != segue.Invalid {
 		t.Errorf("without a pool: error %v, want one of kind invalid", err)
 	}

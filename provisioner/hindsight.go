@@ -14,7 +14,7 @@ import (
 	"github.com/segue-project/segue/simulator"
 )
 
-// The submissions of a history by which a model is judged before it decides.
+// The submissions of a history by which forecasts are judged before they decide.
 const (
 	hindsightWindow = 28 * 24 * time.Hour
 	mostAsked       = 80 // spread evenly over the window: waits of neighbours are alike
@@ -24,30 +24,41 @@ const (
 	noWait = time.Minute
 )
 
-// Hindsight is how a model's forecasts of recorded waits turned out, as far as that
-// was known at an instant. The zero Hindsight knows of none: it corrects nothing and
-// doubts nothing. It is for several goroutines.
+// Hindsight is how forecasts of recorded waits turned out, as far as that was known
+// at an instant. The zero Hindsight knows of none: it corrects nothing and doubts
+// nothing. It is for several goroutines.
 type Hindsight struct {
 	// Doubt says why the model's forecasts are not to be trusted even as corrected;
 	// empty when nothing speaks against them.
 	Doubt string
 
+	model, planner turnedOut
+}
+
+// turnedOut is how the forecasts of one forecaster turned out.
+type turnedOut struct {
 	past    waits.Follower
 	pending []waits.Pending
 }
 
-// Correct moves a forecast of the model to where waits came to lie in its forecasts
-// before (waits.Follower).
-func (h Hindsight) Correct(f segue.Forecast) segue.Forecast {
-	return h.past.Correct(f, h.pending) // of the copy
+func (t turnedOut) correct(f segue.Forecast) segue.Forecast {
+	return t.past.Correct(f, t.pending) // of the copy
 }
 
-// LookBack asks the model what it would have said in the four weeks before the
-// instant at: at recorded submissions of jobs such as it was trained for, of at
-// least half and at most twice as many nodes and hours as one of its pairs, by users
-// with nothing else in the queue. Every forecast is corrected by those before it,
-// as the ones to come will be, and doubted by how these did. jobs are the records as
-// they are, in order of submission; nothing of them after the instant is used.
+// Correct moves a forecast of the model to where waits came to lie in its forecasts
+// before (waits.Follower).
+func (h Hindsight) Correct(f segue.Forecast) segue.Forecast { return h.model.correct(f) }
+
+// CorrectPlanner moves a Monte Carlo forecast likewise.
+func (h Hindsight) CorrectPlanner(f segue.Forecast) segue.Forecast { return h.planner.correct(f) }
+
+// LookBack asks the model and the planner what they would have said in the four weeks
+// before the instant at: at recorded submissions of jobs such as the model was trained
+// for, of at least half and at most twice as many nodes and hours as one of its pairs,
+// by users with nothing else in the queue. Every forecast is corrected by those before
+// it, as the ones to come will be, and the model is doubted by how its own did. Without
+// a Model the planner is asked alone. jobs are the records as they are, in order of
+// submission; nothing of them after the instant is used.
 func LookBack(
 	ctx context.Context, by Trained, jobs []segue.Job, at segue.Time, cluster simulator.Config, monte predictor.MonteCarloConfig,
 ) (Hindsight, error) {
@@ -59,19 +70,41 @@ func LookBack(
 		return Hindsight{}, nil
 	}
 	if err := foretell(ctx, by, waited, jobs, cluster, monte); err != nil {
-		return Hindsight{}, fmt.Errorf("judge model %s by earlier waits: %w", by.ID, err)
+		return Hindsight{}, fmt.Errorf("judge %s by earlier waits: %w", by.name(), err)
 	}
-	return lookBack(waited, at), nil
+	var h Hindsight
+	h.planner, _ = lookBack(waited, at, func(a *asked) segue.Forecast { return a.planned })
+	if by.Model != nil {
+		h.model, h.Doubt = lookBack(waited, at, func(a *asked) segue.Forecast { return a.said })
+	}
+	return h, nil
 }
 
-// asked is a submission and what the model says of its wait.
+func (t Trained) name() string {
+	if t.Model == nil {
+		return "the planner"
+	}
+	return "model " + t.ID
+}
+
+// asked is a submission and what the model and the planner say of its wait.
 type asked struct {
-	job  *segue.Job
-	said segue.Forecast
+	job           *segue.Job
+	said, planned segue.Forecast
 }
 
 func foretell(ctx context.Context, by Trained, waited []asked, jobs []segue.Job, cluster simulator.Config, monte predictor.MonteCarloConfig) error {
 	monte.Replicas = askedReplicas
+	if by.Model == nil {
+		planner, err := predictor.NewMonteCarlo(cluster, monte)
+		if err != nil {
+			return err
+		}
+		return each(ctx, waited, jobs, cluster, func(a *asked, now *predictor.Present) (err error) {
+			a.planned, err = planner.Forecast(now, requestOf(a.job))
+			return err
+		})
+	}
 	sources, err := predictor.NewSources(cluster, monte)
 	if err != nil {
 		return err
@@ -81,55 +114,69 @@ func foretell(ctx context.Context, by Trained, waited []asked, jobs []segue.Job,
 		return err
 	}
 	var describer predictor.Describer
+	return each(ctx, waited, jobs, cluster, func(a *asked, now *predictor.Present) error {
+		told := predictor.Told{}
+		if err := tell(told, sources, now, requestOf(a.job)); err != nil {
+			return err
+		}
+		a.planned = told[predictor.MonteCarloName]
+		a.said = model.Forecast(a.job.Submit, describer.Describe(now, requestOf(a.job), told, nil))
+		return nil
+	})
+}
+
+// each asks at every submission, by what was known then.
+func each(
+	ctx context.Context, waited []asked, jobs []segue.Job, cluster simulator.Config, ask func(a *asked, now *predictor.Present) error,
+) error {
 	for k := range waited {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		j := waited[k].job
 		now := predictor.RecordedAt(jobs, j.Submit, cluster.Pools[0].Nodes)
-		told := predictor.Told{}
-		if err := tell(told, sources, &now, requestOf(j)); err != nil {
+		if err := ask(&waited[k], &now); err != nil {
 			return fmt.Errorf("the wait of job %s: %w", j.ID, err)
 		}
-		waited[k].said = model.Forecast(j.Submit, describer.Describe(&now, requestOf(j), told, nil))
 	}
 	return nil
 }
 
-// lookBack goes through the submissions in order of time.
-func lookBack(waited []asked, at segue.Time) Hindsight {
-	var h Hindsight
+// lookBack goes through the submissions in order of time, by what a forecaster said.
+func lookBack(waited []asked, at segue.Time, said func(*asked) segue.Forecast) (t turnedOut, doubt string) {
 	var band drift.Coverage
 	var outcomes []drift.Outcome
 	started := slices.DeleteFunc(slices.Clone(waited), func(a asked) bool { return !a.job.Start.Known() })
 	slices.SortStableFunc(started, func(a, b asked) int { return cmp.Compare(a.job.Start, b.job.Start) })
 	learn := func(until segue.Time) {
 		for len(started) > 0 && started[0].job.Start < until {
-			a := started[0]
-			h.past.Observe(a.said, recordedWait(a.job), a.job.Start)
+			a := &started[0]
+			t.past.Observe(said(a), recordedWait(a.job), a.job.Start)
 			started = started[1:]
 		}
 	}
-	for k, a := range waited {
+	for k := range waited {
+		a := &waited[k]
 		learn(a.job.Submit)
-		h.pending = pendingAt(waited[:k], a.job.Submit)
-		if o, over := outcomeOf(band, h.Correct(a.said), a.job, at); over {
+		t.pending = pendingAt(waited[:k], a.job.Submit, said)
+		if o, over := outcomeOf(band, t.correct(said(a)), a.job, at); over {
 			outcomes = append(outcomes, o)
 		}
 	}
 	learn(at)
-	h.pending = pendingAt(waited, at)
+	t.pending = pendingAt(waited, at, said)
 	slices.SortStableFunc(outcomes, func(a, b drift.Outcome) int { return cmp.Compare(a.Known, b.Known) })
-	_, h.Doubt = band.Check(outcomes, at)
-	return h
+	_, doubt = band.Check(outcomes, at)
+	return t, doubt
 }
 
 // pendingAt returns those that waited at an instant.
-func pendingAt(waited []asked, at segue.Time) []waits.Pending {
+func pendingAt(waited []asked, at segue.Time, said func(*asked) segue.Forecast) []waits.Pending {
 	var pending []waits.Pending
-	for _, a := range waited {
+	for k := range waited {
+		a := &waited[k]
 		if left := leftQueue(a.job); a.job.Submit < at && (!left.Known() || left >= at) {
-			pending = append(pending, waits.Pending{Forecast: a.said, Age: at.Sub(a.job.Submit)})
+			pending = append(pending, waits.Pending{Forecast: said(a), Age: at.Sub(a.job.Submit)})
 		}
 	}
 	return pending

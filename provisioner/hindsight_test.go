@@ -103,6 +103,44 @@ func TestForecastsOfAModelGoWhereRecordedWaitsLay(t *testing.T) {
 	}
 }
 
+// The planner sees an idle cluster, on which no job would wait. Where those that were
+// recorded waited, advice is by that, also where no model decides.
+func TestPlannersForecastsGoWhereRecordedWaitsLay(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		wait        func(i int) time.Duration
+		least, most time.Duration // that 90 % start within
+	}{
+		"none": {spread(0, 0), 0, 0},
+		"long": {spread(6*hour, 12*hour), 8 * hour, 24 * hour},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			planner := provisioner.Trained{Pairs: []segue.Shape{{Nodes: 2, Limit: 48 * hour}}}
+			monte := predictor.MonteCarloConfig{Replicas: 8}
+			past := lookBack(t, planner, recorded(tt.wait))
+			d, err := provisioner.Advise(past, present(0, 0), cluster, monte, question())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := d.Forecast.Quantile(0.9); got < tt.least || got > tt.most {
+				t.Errorf("90 %% start within %s, want %s to %s", got, tt.least, tt.most)
+			}
+			if want := tt.most > 0; d.Submit != want {
+				t.Errorf("with ten hours left it submits: %t, want %t", d.Submit, want)
+			}
+			by := toy(t)
+			by.Hindsight = lookBack(t, by, recorded(tt.wait))
+			by.Hindsight.Doubt = "they failed"
+			aside := adviseBy(t, by, present(0, 0), question())
+			if got := aside.Forecast.Quantile(0.9); got < tt.least || got > tt.most {
+				t.Errorf("where the model stands aside 90 %% start within %s, want %s to %s", got, tt.least, tt.most)
+			}
+		})
+	}
+}
+
 func each(jobs []segue.Job, change func(j *segue.Job)) {
 	for i := range jobs {
 		change(&jobs[i])
@@ -154,7 +192,7 @@ func TestModelIsDoubtedWhereCorrectionDoesNotHelp(t *testing.T) {
 			d := adviseBy(t, by, present(0, 0), question())
 			want := "moe-dqn"
 			if tt.want != "" {
-				want = "monte-carlo-quantile"
+				want = "monte-carlo-corrected-quantile"
 			}
 			if d.Policy != want || strings.Contains(d.Reason, "the model stands aside: "+by.Hindsight.Doubt+".") != (tt.want != "") {
 				t.Errorf("%s decides, want %s: %s", d.Policy, want, d.Reason)

@@ -53,12 +53,12 @@ type Live struct {
 	read segue.Time
 	past predictor.Present // by jobs, at the instant of its snapshot
 
-	hindsights map[string]*looking // by partition
+	hindsights map[lookFor]*looking
 }
 
 // NewLive returns the decider for the cluster of that name.
 func NewLive(s *store.Store, cluster string, cfg LiveConfig) *Live {
-	return &Live{store: s, cluster: cluster, cfg: cfg.withDefaults(), read: segue.NoTime, hindsights: map[string]*looking{}}
+	return &Live{store: s, cluster: cluster, cfg: cfg.withDefaults(), read: segue.NoTime, hindsights: map[lookFor]*looking{}}
 }
 
 // Decide forecasts the wait of the next link, if it was submitted now to the
@@ -69,10 +69,14 @@ func (l *Live) Decide(ctx context.Context, state schedulers.State, q Question) (
 		return segue.Decision{}, err
 	}
 	if l.cfg.By == nil {
-		return Advise(now, cluster, l.cfg.Monte, q)
+		past, err := l.hindsight(ctx, &now.Snapshot, lookFor{q.Request.Partition, classOf(q.Request.Shape)}, cluster)
+		if err != nil {
+			return segue.Decision{}, err
+		}
+		return Advise(past, now, cluster, l.cfg.Monte, q)
 	}
 	by := *l.cfg.By
-	if by.Hindsight, err = l.hindsight(ctx, &now.Snapshot, q.Request.Partition, cluster); err != nil {
+	if by.Hindsight, err = l.hindsight(ctx, &now.Snapshot, lookFor{partition: q.Request.Partition}, cluster); err != nil {
 		return segue.Decision{}, err
 	}
 	return AdviseBy(by, now, cluster, l.cfg.Monte, q)

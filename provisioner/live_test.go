@@ -101,3 +101,40 @@ func TestLiveModelIsCorrectedByWhatTheStoreKnows(t *testing.T) {
 		})
 	}
 }
+
+// Without a model the planner goes by the waits of jobs like the one that is asked for.
+func TestLivePlannerIsCorrectedByWhatTheStoreKnows(t *testing.T) {
+	t.Parallel()
+	jobs := recorded(spread(6*hour, 12*hour))
+	each(jobs, func(j *segue.Job) { j.Partition = "gpu" })
+	live := provisioner.NewLive(imported(t, jobs), "c", provisioner.LiveConfig{Monte: predictor.MonteCarloConfig{Replicas: 8}})
+	ask := func(nodes int, limit time.Duration) time.Duration {
+		q := question()
+		q.Request.Partition, q.Request.Shape = "gpu", segue.Shape{Nodes: nodes, Limit: limit}
+		d, err := live.Decide(t.Context(), stateOf(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Forecast.Quantile(0.9)
+	}
+	if got := ask(2, 48*hour); got < 8*hour || got > 24*hour {
+		t.Errorf("90 %% of jobs like those recorded start within %s, want 8h to 24h", got)
+	}
+	if got := ask(3, 40*hour); got < 8*hour || got > 24*hour {
+		t.Errorf("90 %% of jobs nearly like those start within %s, want 8h to 24h", got)
+	}
+	if got := ask(1, 2*hour); got != 0 {
+		t.Errorf("90 %% of short jobs, of which nothing is recorded, start within %s, want 0 as simulated", got)
+	}
+	for hours := range 12 { // each asks for a class of its own
+		for nodes := range 3 {
+			ask(1<<nodes, time.Duration(1)<<hours*hour)
+		}
+	}
+	if got := ask(2, 48*hour); got < 8*hour || got > 24*hour {
+		t.Errorf("after many other shapes 90 %% start within %s, want 8h to 24h", got)
+	}
+	if n := live.Looks(); n > provisioner.MostLooks {
+		t.Errorf("%d shapes are looked back at, want %d at most", n, provisioner.MostLooks)
+	}
+}

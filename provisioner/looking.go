@@ -17,7 +17,31 @@ const (
 	lookPatience = 5 * time.Second
 	// longestLook bounds what looking back may take.
 	longestLook = 5 * time.Minute
+	// mostLooks bounds what is looked back at: users ask for what shapes they like.
+	mostLooks = 32
 )
+
+// lookFor is what is looked back at: submissions to a partition, and where no model
+// says for which pairs it was trained, of jobs like one.
+type lookFor struct {
+	partition string
+	shape     segue.Shape
+}
+
+// classOf returns a shape to stand for those like it: of a power of two of nodes and
+// of hours, no more than asked for.
+func classOf(s segue.Shape) segue.Shape {
+	class := segue.Shape{Nodes: 1, Limit: time.Hour}
+	for 2*class.Nodes <= s.Nodes {
+		class.Nodes *= 2
+	}
+	for 2*class.Limit <= min(s.Limit, maxClass) {
+		class.Limit *= 2
+	}
+	return class
+}
+
+const maxClass = 1024 * time.Hour
 
 // looking is a hindsight that is looked for anew now and then, while decisions go
 // on by the one before.
@@ -32,18 +56,20 @@ type looked struct {
 	err error
 }
 
-// hindsight returns how the model's forecasts for a partition turned out, by what was
-// known some hours ago. The first decision waits for that for a while; as long as
-// there is none the model is neither corrected nor doubted.
-func (l *Live) hindsight(ctx context.Context, now *segue.Snapshot, partition string, cluster simulator.Config) (Hindsight, error) {
-	k, another := l.hindsights[partition]
+// hindsight returns how forecasts for a partition turned out, by what was known some
+// hours ago. The first decision waits for that for a while, unless somebody looks
+// back already, of whom there is one at a time; as long as there is none nothing is
+// corrected or doubted.
+func (l *Live) hindsight(ctx context.Context, now *segue.Snapshot, of lookFor, cluster simulator.Config) (Hindsight, error) {
+	k, another := l.hindsights[of]
 	if !another {
-		k = &looking{began: segue.NoTime}
-		l.hindsights[partition] = k
+		if k = l.room(of, now.At); k == nil {
+			return Hindsight{}, nil
+		}
 	}
-	if k.ends == nil && (!k.began.Known() || now.At.Sub(k.began) >= lookEvery) {
+	if k.ends == nil && (!k.began.Known() || now.At.Sub(k.began) >= lookEvery) && !l.looks() {
 		k.began, k.ends = now.At, make(chan looked, 1)
-		go l.look(context.WithoutCancel(ctx), l.jobs, now, partition, cluster, k.ends)
+		go l.look(context.WithoutCancel(ctx), l.jobs, now, of, cluster, k.ends)
 	}
 	if k.ends == nil {
 		return k.found, nil
@@ -70,14 +96,47 @@ func (l *Live) hindsight(ctx context.Context, now *segue.Snapshot, partition str
 	return k.found, nil
 }
 
+// room makes room for another hindsight, nil where there is none: the one that is
+// out of date goes.
+func (l *Live) room(of lookFor, now segue.Time) *looking {
+	if len(l.hindsights) >= mostLooks {
+		for other, k := range l.hindsights {
+			if k.ends == nil && now.Sub(k.began) >= lookEvery {
+				delete(l.hindsights, other)
+				break
+			}
+		}
+	}
+	if len(l.hindsights) >= mostLooks {
+		return nil
+	}
+	k := &looking{began: segue.NoTime}
+	l.hindsights[of] = k
+	return k
+}
+
+// looks reports whether somebody looks back.
+func (l *Live) looks() bool {
+	for _, k := range l.hindsights {
+		if k.ends != nil && len(k.ends) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // look looks back while others decide: it reads what nobody changes, jobs and the
 // snapshot.
 func (l *Live) look(
-	ctx context.Context, jobs []segue.Job, now *segue.Snapshot, partition string, cluster simulator.Config, ends chan<- looked,
+	ctx context.Context, jobs []segue.Job, now *segue.Snapshot, of lookFor, cluster simulator.Config, ends chan<- looked,
 ) {
 	ctx, cancel := context.WithTimeout(ctx, longestLook)
 	defer cancel()
-	found, err := LookBack(ctx, *l.cfg.By, seenIn(partition, jobs, now), now.At, cluster, l.cfg.Monte)
+	by := Trained{Pairs: []segue.Shape{of.shape}}
+	if l.cfg.By != nil {
+		by = *l.cfg.By
+	}
+	found, err := LookBack(ctx, by, seenIn(of.partition, jobs, now), now.At, cluster, l.cfg.Monte)
 	ends <- looked{found, err}
 }
 

@@ -51,7 +51,7 @@ func AdviseBy(
 	var describer predictor.Describer
 	d, err := by.Model.Decide(by.Policy, learned.Situation{
 		Situation: s, Features: describer.Describe(&now, q.Request, told, nil), History: by.History, LongestLead: by.LongestLead,
-		Correct: by.Hindsight.Correct, Doubt: by.Hindsight.Doubt,
+		Correct: by.Hindsight.Correct, Doubt: by.Hindsight.Doubt, CorrectPlanner: by.Hindsight.CorrectPlanner,
 	})
 	if err != nil {
 		return segue.Decision{}, fmt.Errorf("advise: model %s: %w", by.ID, err)

@@ -63,7 +63,7 @@ func (p *past) advise(by *provisioner.Trained, replicas int, q question) (api.Ad
 	monte := predictor.MonteCarloConfig{Replicas: replicas, Seed: 1}
 	var d segue.Decision
 	if by == nil {
-		d, err = provisioner.Advise(present, cluster, monte, asks)
+		d, err = provisioner.Advise(provisioner.Hindsight{}, present, cluster, monte, asks)
 	} else {
 		d, err = provisioner.AdviseBy(*by, present, cluster, monte, asks)
 	}

@@ -52,6 +52,9 @@ func (c BacktestConfig) withDefaults() BacktestConfig {
 	if c.Every == 0 {
 		c.Every = 4 * time.Hour
 	}
+	if c.Prefer == 0 {
+		c.Prefer = segue.Balanced
+	}
 	if c.Seed == 0 {
 		c.Seed = 1
 	}
@@ -115,6 +118,8 @@ type BacktestResult struct {
 	Report evaluation.Report
 	// Test holds the episodes of the headline's test period.
 	Test []Episode
+
+	turned []Turnout // the Monte Carlo forecasts of the headline's replay
 }
 
 // Backtest replays the history, collects the episodes of every period and
@@ -133,6 +138,9 @@ func Backtest(ctx context.Context, cfg BacktestConfig) (BacktestResult, error) {
 	}
 	for _, f := range cfg.Families {
 		b.families = append(b.families, Ruled(f))
+		if f.Form == policy.Quantile && (f.Forecaster == predictor.MonteCarloName || f.Forecaster == policy.Corrected) {
+			b.families = append(b.families, untunedRule(f, cfg.Prefer))
+		}
 	}
 	if err := b.plan(); err != nil {
 		return BacktestResult{}, fmt.Errorf("backtest: %w", err)
@@ -245,6 +253,7 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 		if err != nil {
 			return result, err
 		}
+		turned := CorrectPlanner(episodes, nil)
 		base, err := Trial(episodes, b.families)
 		if err != nil {
 			return result, err
@@ -264,13 +273,14 @@ func (b *backtest) run(ctx context.Context) (BacktestResult, error) {
 		if i == 0 {
 			result.Report.Result, result.Report.Rolling = scores, rolling
 			result.Test = judged(episodes, b.Split.Test, b.Split.Embargo)
+			result.turned = turned
 		} else {
 			result.Report.Stress = append(result.Report.Stress, evaluation.Stress{
 				Name: r.Name, What: "tuned and tested on the " + r.Name + " replay", Result: scores, Rolling: rolling,
 			})
 		}
 		if b.Stress {
-			if err := b.stress(ctx, r, run.Tune, seen, &result.Report); err != nil {
+			if err := b.stress(ctx, r, run.Tune, b.before(turned), seen, &result.Report); err != nil {
 				return result, err
 			}
 		}
@@ -367,13 +377,15 @@ func (b *backtest) roll(ctx context.Context, episodes []Episode, base evaluation
 // stress scores the policies, tuned as before, on clusters that differ from
 // what the forecasters believe. A cluster without a start that can be judged is
 // left out.
-func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Trial, seen []told, report *evaluation.Report) error {
+func (b *backtest) stress(
+	ctx context.Context, known Replay, tune evaluation.Trial, turned []Turnout, seen []told, report *evaluation.Report,
+) error {
 	before := make([]told, len(seen))
 	for i := range seen {
-		before[i].turnouts = slices.DeleteFunc(slices.Clone(seen[i].turnouts), func(t Turnout) bool { return t.Known >= b.Split.Test.From })
+		before[i].turnouts = b.before(seen[i].turnouts)
 	}
 	for _, s := range b.stresses(known) {
-		scores, err := b.stressed(ctx, s, known, tune, before)
+		scores, err := b.stressed(ctx, s, known, tune, turned, before)
 		if errors.Is(err, errNoStart) {
 			continue
 		}
@@ -386,11 +398,22 @@ func (b *backtest) stress(ctx context.Context, known Replay, tune evaluation.Tri
 	return nil
 }
 
-func (b *backtest) stressed(ctx context.Context, s stress, known Replay, tune evaluation.Trial, before []told) (evaluation.Result, error) {
+// before returns what was known of turnouts before the test period, as thinly as a
+// stress run has starts: else the cluster as it was outweighs what it has become.
+func (b *backtest) before(list []Turnout) []Turnout {
+	return slices.DeleteFunc(slices.Clone(list), func(t Turnout) bool {
+		return t.Known >= b.Split.Test.From || b.Split.Test.From.Sub(t.start)%(stressEvery*b.Every) != 0
+	})
+}
+
+func (b *backtest) stressed(
+	ctx context.Context, s stress, known Replay, tune evaluation.Trial, turned []Turnout, before []told,
+) (evaluation.Result, error) {
 	episodes, err := b.collect(ctx, s.change(known, b.Split.Test), known, b.stressStarts())
 	if err != nil {
 		return evaluation.Result{}, err
 	}
+	CorrectPlanner(episodes, turned)
 	trial, err := Trial(episodes, b.families)
 	if err != nil {
 		return evaluation.Result{}, err

@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy"
 )
 
@@ -29,4 +30,12 @@ func (r ruled) Choose(e *Episode) ([]int, error) {
 		chosen[i] = chosenLead(e, r.family.With(param))
 	}
 	return chosen, nil
+}
+
+// untunedRule returns the contender that covers, of a family of quantiles, the one
+// that a preference asks for, which is not tuned.
+func untunedRule(f policy.Family, prefer segue.Preference) Contender {
+	f.Name += "-asked"
+	f.Params = []float64{prefer.CriticalQuantile()}
+	return Ruled(f)
 }

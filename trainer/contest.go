@@ -137,6 +137,7 @@ func (c *contest) setup(r Replay, pair segue.Shape) Setup {
 
 // add adds the costs of the episodes that can be judged.
 func (c *contest) add(episodes []Episode, embargo time.Duration) error {
+	CorrectPlanner(episodes, nil)
 	var err error
 	if c.Champion != nil {
 		if c.champion, err = c.addModel(c.champion, c.Champion, episodes, embargo); err != nil {

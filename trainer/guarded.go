@@ -60,7 +60,7 @@ func (g guarded) Choose(e *Episode) ([]int, error) {
 func castDoubt(episodes []Episode) {
 	var band drift.Coverage
 	var outcomes []drift.Outcome
-	for _, t := range sorted(turnouts(episodes)) {
+	for _, t := range sorted(turnouts(episodes, waits.Source)) {
 		outcomes = append(outcomes, band.Outcome(t.Forecast, t.Wait, t.Known))
 	}
 	_ = inParallel(len(episodes), func() (func(i int) error, error) {
@@ -68,7 +68,7 @@ func castDoubt(episodes []Episode) {
 			e := &episodes[i]
 			e.Doubts = make([]string, len(e.Curve.Leads))
 			for k := range e.Doubts {
-				_, e.Doubts[k] = band.Check(outcomes, e.At(k))
+				_, e.Doubts[k] = band.Check(outcomes, e.At(k)-1) // the wait of one that starts at once is known no earlier
 			}
 			return nil
 		}, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/internal/toymodel"
+	"github.com/segue-project/segue/policy"
 	"github.com/segue-project/segue/predictor/waits"
 )
 
@@ -19,7 +20,7 @@ func watchedEpisode(queue ...float32) *Episode {
 	e.Timeline = &Timeline{Width: 1}
 	for k, pending := range queue {
 		e.Features = append(e.Features, toymodel.Features("pending.jobs_log", pending)...)
-		for source, wait := range map[string]time.Duration{"monte-carlo": 7 * hour, waits.Source: 5 * hour} {
+		for source, wait := range map[string]time.Duration{policy.Corrected: 7 * hour, waits.Source: 5 * hour} {
 			e.Forecasts[source] = append(e.Forecasts[source], segue.NewForecast(e.At(k), source, []time.Duration{wait}))
 		}
 	}

@@ -2,8 +2,6 @@ package trainer
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy"
@@ -16,18 +14,6 @@ import (
 func LearnedFamilies() []policy.Family {
 	return policy.ForecastFamilies(waits.Source)
 }
-
-// Turnout is a forecast of a model with the wait that it was made of, and the
-// instant at which that was known.
-type Turnout struct {
-	Forecast segue.Forecast
-	Wait     time.Duration
-	Known    segue.Time
-}
-
-// turnoutEvery is the distance of the leads whose outcomes recalibrate
-// forecasts: neighbours turn out alike.
-const turnoutEvery = 6 * time.Hour
 
 // Foretell adds the forecasts of a model of waits to the episodes, which must
 // hold features. model must return a model of its own for every goroutine.
@@ -51,50 +37,6 @@ func Foretell(episodes []Episode, model func() (*waits.Model, error)) error {
 		return fmt.Errorf("foretell: %w", err)
 	}
 	return nil
-}
-
-// Recalibrate corrects the forecasts that Foretell left in the episodes by what
-// was known at their instants of the earlier turnouts and of those of the
-// episodes themselves, which it returns as they were before the correction.
-func Recalibrate(episodes []Episode, earlier []Turnout) []Turnout {
-	own := turnouts(episodes)
-	var recalibrator waits.Recalibrator
-	for _, t := range sorted(slices.Concat(earlier, own)) {
-		recalibrator.Observe(t.Forecast, t.Wait, t.Known)
-	}
-	_ = inParallel(len(episodes), func() (func(i int) error, error) {
-		return func(i int) error {
-			forecasts := episodes[i].Forecasts[waits.Source]
-			for k, f := range forecasts {
-				forecasts[k] = recalibrator.Correct(f)
-			}
-			return nil
-		}, nil
-	}) // which cannot fail
-	return own
-}
-
-// turnouts returns how forecasts turned out, a few for every episode.
-func turnouts(episodes []Episode) []Turnout {
-	var list []Turnout
-	for i := range episodes {
-		e := &episodes[i]
-		next := time.Duration(0)
-		for k, lead := range e.Curve.Leads {
-			if lead < next {
-				continue
-			}
-			next = lead + turnoutEvery
-			start := e.Curve.End.Add(e.Curve.Outcomes[k])
-			list = append(list, Turnout{Forecast: e.Forecasts[waits.Source][k], Wait: start.Sub(e.At(k)), Known: start})
-		}
-	}
-	return list
-}
-
-func sorted(list []Turnout) []Turnout {
-	slices.SortStableFunc(list, func(a, b Turnout) int { return int(min(max(a.Known-b.Known, -1), 1)) })
-	return list
 }
 
 // Network returns the contender that decides as the policy of a model, which

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/predictor/waits"
 )
@@ -75,6 +76,7 @@ func TestLearnedForecastsKnowNothingLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		Recalibrate(episodes, nil)
+		CorrectPlanner(episodes, nil)
 		return episodes
 	}
 	one := foretold(r)
@@ -93,8 +95,10 @@ func TestLearnedForecastsKnowNothingLater(t *testing.T) {
 			if a.At(lead) > now || a.Curve.Start != b.Curve.Start {
 				continue
 			}
-			if diff := cmp.Diff(a.Forecasts[waits.Source][lead], b.Forecasts[waits.Source][lead]); diff != "" {
-				t.Errorf("start %d, lead %s: the forecast knows the future:\n%s", i, a.Curve.Leads[lead], diff)
+			for _, name := range []string{waits.Source, policy.Corrected} {
+				if diff := cmp.Diff(a.Forecasts[name][lead], b.Forecasts[name][lead]); diff != "" {
+					t.Errorf("start %d, lead %s: the forecast of %s knows the future:\n%s", i, a.Curve.Leads[lead], name, diff)
+				}
 			}
 			if diff := cmp.Diff(a.Timeline.Window(a.At(lead), nil), b.Timeline.Window(b.At(lead), nil)); diff != "" {
 				t.Errorf("start %d, lead %s: the hours before know the future:\n%s", i, a.Curve.Leads[lead], diff)

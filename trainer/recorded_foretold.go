@@ -140,7 +140,7 @@ func inOrderOfStart(asked []Asked) []int {
 
 // RecalibrateOnline corrects the forecasts, one for every submission, by what was
 // known at each of how earlier ones had turned out: the waits that were over,
-// which count half after halfLife (0: the default of waits.Recalibrator), and
+// which count half after halfLife (0: the default of waits.Follower), and
 // those that had lasted so far. Empty forecasts stay empty and teach nothing.
 func RecalibrateOnline(asked []Asked, name string, said []segue.Forecast, halfLife time.Duration) Foretold {
 	t := Foretold{Name: name, Recalibrated: true, Forecasts: make([]segue.Forecast, len(asked))}

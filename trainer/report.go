@@ -38,7 +38,7 @@ func ReportPage(ctx context.Context, cfg BacktestConfig, result BacktestResult, 
 		page.Curves = append(page.Curves, curveFigure(e, best))
 	}
 	if n := len(examples); n > 0 {
-		chains, err := chainFigures(ctx, cfg, examples[n-1].Curve.Submit, best, result.Report)
+		chains, err := chainFigures(ctx, cfg, examples[n-1].Curve.Submit, best, result)
 		if err != nil {
 			return nil, fmt.Errorf("report: %w", err)
 		}
@@ -112,7 +112,7 @@ func curveFigure(e *Episode, rule policy.Rule) reports.OutcomeCurve {
 			evaluation.LoadOf(c.Reactive().Hours()), c.Submit.Std().Format("2 January 2006 15:04 UTC"), policy.Words(c.Reactive())),
 		ChosenBy: rule.Name,
 	}
-	band := e.Forecasts["monte-carlo"]
+	band := e.Forecasts[predictor.MonteCarloName]
 	for k, lead := range c.Leads {
 		fig.Outcomes = append(fig.Outcomes, reports.LeadOutcome{Lead: lead.Hours(), Outcome: c.Outcomes[k].Hours()})
 		if band != nil && !band[k].Empty() {
@@ -130,7 +130,7 @@ const chainLinks = 4
 
 // chainFigures runs one chain from the instant at under the rule, under the
 // tuned constant lead and reactively.
-func chainFigures(ctx context.Context, cfg BacktestConfig, at segue.Time, rule policy.Rule, r evaluation.Report) ([]reports.Timeline, error) {
+func chainFigures(ctx context.Context, cfg BacktestConfig, at segue.Time, rule policy.Rule, result BacktestResult) ([]reports.Timeline, error) {
 	replay := cfg.Replays[0]
 	setup := Setup{Cluster: replay.Cluster, Jobs: replay.Jobs, Pair: cfg.Pair, MonteCarlo: cfg.Monte}.withDefaults()
 	cluster, err := simulator.New(setup.Cluster, setup.Jobs)
@@ -145,11 +145,11 @@ func chainFigures(ctx context.Context, cfg BacktestConfig, at segue.Time, rule p
 		step = outcomes.DefaultStep
 	}
 	var figures []reports.Timeline
-	for _, rule := range []policy.Rule{rule, constantRule(r), {Name: "reactive", Form: policy.Constant}} {
+	for _, rule := range []policy.Rule{rule, constantRule(result.Report), {Name: "reactive", Form: policy.Constant}} {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		links, err := setup.follow(cluster, history.Fork(), rule, step)
+		links, err := setup.follow(cluster, history.Fork(), rule, step, result.turned)
 		if err != nil {
 			return nil, err
 		}
@@ -158,13 +158,20 @@ func chainFigures(ctx context.Context, cfg BacktestConfig, at segue.Time, rule p
 	return figures, nil
 }
 
-// follow runs a chain under one rule.
-func (s Setup) follow(cluster *simulator.Sim, history *predictor.History, rule policy.Rule, step time.Duration) ([]outcomes.Link, error) {
+// follow runs a chain under one rule. By turned forecasts are corrected for one that
+// reads policy.Corrected.
+func (s Setup) follow(
+	cluster *simulator.Sim, history *predictor.History, rule policy.Rule, step time.Duration, turned []Turnout,
+) ([]outcomes.Link, error) {
 	forecasters, err := s.forecasters()
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(forecasters, func(f predictor.Forecaster) bool { return f.Name() == rule.Forecaster })
+	name, correct := rule.Forecaster, func(f segue.Forecast) segue.Forecast { return f }
+	if name == policy.Corrected {
+		name, correct = predictor.MonteCarloName, newPast(turned).correct
+	}
+	i := slices.IndexFunc(forecasters, func(f predictor.Forecaster) bool { return f.Name() == name })
 	var forecast segue.Forecast
 	seen := 0 // the link for which forecast was made
 	decide := func(link int, remaining time.Duration, world *simulator.Sim) (bool, error) {
@@ -174,6 +181,7 @@ func (s Setup) follow(cluster *simulator.Sim, history *predictor.History, rule p
 			if forecast, err = forecasters[i].Forecast(&now, s.request()); err != nil {
 				return false, err
 			}
+			forecast = correct(forecast)
 			seen = link
 		}
 		return policy.Decide(rule, policy.Situation{

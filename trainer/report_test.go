@@ -114,7 +114,7 @@ func TestChainUnderARuleThatLooksOnce(t *testing.T) {
 		leads := [2]time.Duration{}
 		for i, once := range []bool{true, false} {
 			rule.AtStart = once
-			links, err := setup.follow(cluster, history.Fork(), rule, hour)
+			links, err := setup.follow(cluster, history.Fork(), rule, hour, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

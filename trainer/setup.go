@@ -8,6 +8,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/outcomes"
+	"github.com/segue-project/segue/policy"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/simulator"
 )
@@ -117,6 +118,9 @@ func (s Setup) forecasters() ([]predictor.Forecaster, error) {
 		return list, nil
 	}
 	wanted := slices.Clone(s.Forecasters)
+	if slices.Contains(wanted, policy.Corrected) {
+		wanted = append(wanted, predictor.MonteCarloName)
+	}
 	if s.Describe {
 		wanted = append(wanted, predictor.Sources()...)
 	}

@@ -110,6 +110,7 @@ func TestChainUnderARuleIsWhatTheTrialSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	turned := CorrectPlanner(episodes, nil)
 	e := &episodes[0]
 	params := map[policy.Form][]float64{policy.Constant: {0}, policy.Scale: {0.3, 1}, policy.Margin: {-2, 2}, policy.Quantile: {0.5, 0.9}}
 	submitted := map[time.Duration]bool{}
@@ -117,7 +118,7 @@ func TestChainUnderARuleIsWhatTheTrialSays(t *testing.T) {
 		for _, param := range params[family.Form] {
 			rule := family.With(param)
 			cluster, history := watched(t, setup, at)
-			links, err := setup.follow(cluster, history, rule, setup.Grid.Step)
+			links, err := setup.follow(cluster, history, rule, setup.Grid.Step, turned)
 			if err != nil {
 				t.Fatal(err)
 			}

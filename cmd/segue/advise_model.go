@@ -49,7 +49,12 @@ func (f *adviseFlags) advise(ctx context.Context, by *provisioner.Trained, seen 
 	}
 	monte := predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed}
 	if by == nil {
-		return provisioner.Advise(now, cfg, monte, q)
+		planner := provisioner.Trained{Pairs: []segue.Shape{q.Request.Shape}}
+		past, err := provisioner.LookBack(ctx, planner, seen, now.Snapshot.At, cfg, monte)
+		if err != nil {
+			return segue.Decision{}, err
+		}
+		return provisioner.Advise(past, now, cfg, monte, q)
 	}
 	network, err := by.Model.Policy(by.Policy)
 	if err != nil {
@@ -69,7 +74,7 @@ func decidedBy(d segue.Decision) string {
 	switch {
 	case d.Model == "":
 		return d.Policy
-	case d.Forecast.Source == learned.Planner(d.Prefer).Forecaster:
+	case d.Policy == learned.Planner(d.Prefer).Name:
 		return fmt.Sprintf("%s, instead of model %s", d.Policy, d.Model)
 	}
 	return fmt.Sprintf("%s of model %s", d.Policy, d.Model)

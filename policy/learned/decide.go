@@ -29,6 +29,9 @@ type Situation struct {
 	// they are.
 	Correct func(segue.Forecast) segue.Forecast
 	Doubt   string
+	// CorrectPlanner, when not nil, is Correct for the planner's forecasts, where the
+	// model stands aside.
+	CorrectPlanner func(segue.Forecast) segue.Forecast
 	// LongestLead is the most that ever remained of a current link in training, 0
 	// for not known. With more than that remaining a network is not asked: there
 	// is time.
@@ -70,9 +73,23 @@ func (m *Model) Policy(name string) (*Policy, error) {
 	return &m.Policies[i], nil
 }
 
-// Planner is the rule that decides where a model stands aside.
+// Planner is the rule that decides where a model stands aside, and where there is
+// none.
 func Planner(prefer segue.Preference) policy.Rule {
-	return policy.Rule{Name: "monte-carlo-quantile", Forecaster: "monte-carlo", Form: policy.Quantile, Param: prefer.CriticalQuantile()}
+	return policy.Rule{Name: policy.Corrected + "-quantile", Forecaster: policy.Corrected, Form: policy.Quantile, Param: prefer.CriticalQuantile()}
+}
+
+// Plan answers as Planner does, by the situation's forecasts as correct moves them;
+// by nil they stay.
+func Plan(s policy.Situation, correct func(segue.Forecast) segue.Forecast) segue.Decision {
+	if correct != nil {
+		s.Forecast = correct(s.Forecast)
+		s.Later = slices.Clone(s.Later)
+		for i, f := range s.Later {
+			s.Later[i] = correct(f)
+		}
+	}
+	return policy.Decide(Planner(s.Prefer), s)
 }
 
 // TreesRule is the rule of TreesQuantile.
@@ -97,7 +114,7 @@ func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
 		familiar, why = false, s.Doubt
 	}
 	if !familiar {
-		d := policy.Decide(Planner(s.Prefer), s.Situation)
+		d := Plan(s.Situation, s.CorrectPlanner)
 		d.Reason = strings.TrimSuffix(d.Reason, ".") + "; the model stands aside: " + why + "."
 		return d, nil
 	}

@@ -127,7 +127,7 @@ func TestModelStandsAsideWhereItNeverWas(t *testing.T) {
 	s.Features = toymodel.Features("pending.jobs_log", 9)
 	d := decide(t, model, "", s)
 	want := "; the model stands aside: pending.jobs_log is 9, training saw at most 4."
-	if d.Policy != "monte-carlo-quantile" || d.Submit || d.Forecast.Source != "monte-carlo" || !strings.HasSuffix(d.Reason, want) {
+	if d.Policy != "monte-carlo-corrected-quantile" || d.Submit || d.Forecast.Source != "monte-carlo" || !strings.HasSuffix(d.Reason, want) {
 		t.Errorf("%s decides by %s, submits %t: %q; want the planner, which waits, and a reason that ends with %q",
 			d.Policy, d.Forecast.Source, d.Submit, d.Reason, want)
 	}
@@ -143,8 +143,37 @@ func TestModelStandsAsideWhereItsForecastsFail(t *testing.T) {
 	s := situation(10 * hour)
 	s.Doubt = "78 % of the 280 waits of the last 28 days were within the forecast's 90 % quantile, want 87 to 93 %"
 	d := decide(t, model, "", s)
-	if want := "; the model stands aside: " + s.Doubt + "."; d.Policy != "monte-carlo-quantile" || !strings.HasSuffix(d.Reason, want) {
+	if want := "; the model stands aside: " + s.Doubt + "."; d.Policy != "monte-carlo-corrected-quantile" || !strings.HasSuffix(d.Reason, want) {
 		t.Errorf("%s decides: %q; want the planner, and a reason that ends with %q", d.Policy, d.Reason, want)
+	}
+}
+
+// Where the model stands aside, the planner's forecasts are corrected as well, and
+// what the situation holds stays as it was.
+func TestPlannerIsCorrectedWhereTheModelStandsAside(t *testing.T) {
+	t.Parallel()
+	model := toymodel.New(t, 6*hour, 12*hour, "moe-dqn")
+	s := situation(10 * hour)
+	s.Doubt = "they failed"
+	s.CorrectPlanner = func(f segue.Forecast) segue.Forecast {
+		f.Waits = []time.Duration{11 * hour}
+		return f
+	}
+	d := decide(t, model, "", s)
+	if !d.Submit || d.Forecast.Quantile(0.5) != 11*hour {
+		t.Errorf("it submits %t by a median of %s, want true by 11h", d.Submit, d.Forecast.Quantile(0.5))
+	}
+	for _, alternative := range d.Alternatives {
+		if alternative.StartsBeforeEnd != 0 {
+			t.Errorf("submitted at %s %.0f %% start before the end, want none of waits of 11h", alternative.SubmitAt, 100*alternative.StartsBeforeEnd)
+		}
+	}
+	if s.Forecast.Waits[0] != 0 || s.Later[1].Waits[0] != 0 {
+		t.Error("the situation was changed")
+	}
+	s.Doubt = ""
+	if d := decide(t, model, "", s); d.Policy != "moe-dqn" || d.Forecast.Quantile(0.5) == 11*hour {
+		t.Errorf("%s decides by a median of %s: the correction of the planner is none of the model's", d.Policy, d.Forecast.Quantile(0.5))
 	}
 }
 

@@ -3,9 +3,8 @@
 //
 // A [Model] is one of several kinds (see [Kind]), which answer the same question
 // in different ways and are compared with each other in docs/recorded.md. What
-// it forecasts follows a moving load through a [Recalibrator], which learns from
-// how earlier forecasts turned out, or a [Follower], which also learns from the
-// waits that are not over.
+// it forecasts follows a moving load through a [Follower], which learns from how
+// earlier forecasts turned out and from the waits that are not over.
 //
 // The package never trains anything and never reads a file: trees come through
 // predictor/trees. Start reading at model.go.

@@ -154,7 +154,7 @@ func hours(h float64) time.Duration {
 }
 
 // Grid is where the distribution of the Thresholds kind is looked at, in hours.
-var Grid = []float64{
+var Grid = [...]float64{
 	1. / 60, 0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 36, 42, 48, 60, 72, 96,
 }
 

@@ -2,48 +2,24 @@ package waits
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/segue-project/segue"
 )
 
-// Recalibrator corrects forecasts by how earlier ones turned out. Every outcome
-// that becomes known says at which level of its forecast the wait came to lie;
-// were the forecasts right, these levels would be spread evenly. The corrected
-// p-quantile is the forecast's quantile at the level that a share p of the
-// latest outcomes did not exceed, and waits beyond every level of their
-// forecasts stretch it (conformal prediction with weights that fade; Vovk et
-// al., 2005; Gibbs and Candès, 2021). The zero Recalibrator changes nothing.
-type Recalibrator struct {
-	// HalfLife is the age at which an outcome counts half; default four days.
-	HalfLife time.Duration
-	// Prior is the weight of the assumption that the forecasts are right, in
-	// outcomes; default 8.
-	Prior float64
-
-	seen []turnout
-}
-
 // turnout is one outcome: the levels between which it lay in its forecast (not
-// one, where the forecast has the same wait several times), and for one beyond
-// the forecast's last wait by what factor.
+// one, where the forecast has the same wait several times), for one beyond the
+// forecast's last wait by what factor, and whether it was below the first.
 type turnout struct {
-	known    segue.Time
 	from, to float64
 	over     float64
+	wait     time.Duration
+	below    bool
 }
 
-// Observe learns how a forecast turned out. known is the instant at which the
-// wait was known; instants must not fall.
-func (r *Recalibrator) Observe(f segue.Forecast, wait time.Duration, known segue.Time) {
-	if f.Empty() {
-		return
-	}
-	r.seen = append(r.seen, turnoutOf(f, wait, known))
-}
-
-func turnoutOf(f segue.Forecast, wait time.Duration, known segue.Time) turnout {
-	return turnout{known: known, from: f.StartsWithin(wait - 1), to: f.StartsWithin(wait), over: excess(f, wait)}
+func turnoutOf(f segue.Forecast, wait time.Duration) turnout {
+	return turnout{from: f.StartsWithin(wait - 1), to: f.StartsWithin(wait), over: excess(f, wait), wait: wait, below: wait < f.Waits[0]}
 }
 
 // excess returns by what factor a wait is beyond the forecast's longest.
@@ -55,21 +31,17 @@ func excess(f segue.Forecast, wait time.Duration) float64 {
 	return (wait.Hours() + Offset) / (last.Hours() + Offset)
 }
 
-// Correct returns the forecast with its waits moved to where earlier outcomes
-// lay. It knows what had been observed by the forecast's instant.
-func (r *Recalibrator) Correct(f segue.Forecast) segue.Forecast {
-	if f.Empty() || len(r.seen) == 0 {
-		return f
-	}
-	return correct(f, r.turnouts(f.At))
-}
-
 // correct moves the waits of a forecast to where turnouts lay.
 func correct(f segue.Forecast, t turnouts) segue.Forecast {
-	levels, stretch := t.levels()
+	levels, stretch := t.levels(f.Waits[len(f.Waits)-1])
+	short := t.shortWeight / t.total
 	waits := make([]time.Duration, max(len(f.Waits), ranks))
 	for j := range waits {
 		p := (float64(j) + 0.5) / float64(len(waits))
+		if p < short {
+			waits[j] = min(f.Waits[0], t.shortQuantile(p/short))
+			continue
+		}
 		waits[j] = f.Quantile(quantile(levels, p))
 		if over := (p - stretch.from) / (1 - stretch.from); stretch.by > 1 && over > 0 {
 			waits[j] = hours((waits[j].Hours()+Offset)*(1+(stretch.by-1)*over) - Offset)
@@ -85,41 +57,23 @@ type stretching struct{ from, by float64 }
 // steps is the resolution of the distribution of levels.
 const steps = 50
 
-// turnouts sums outcomes up: the weights of steps equal parts of [0, 1] and the
-// outcomes beyond their forecasts.
+// turnouts sums outcomes up: the weights of steps equal parts of [0, 1], the
+// outcomes beyond their forecasts, and the waits of those below, by the part of
+// Grid that they end.
 type turnouts struct {
 	weights             [steps]float64
 	total               float64
 	overWeight, overSum float64
+	overHours           float64 // waited by them
+	short               [len(Grid) + 1]float64
+	shortWeight         float64
 }
 
-// Defaults of Recalibrator and Follower.
+// Defaults of a Follower.
 const (
 	defaultHalfLife = 4 * 24 * time.Hour
 	defaultPrior    = 8.0
 )
-
-// turnouts returns the outcomes that were known at an instant, and the prior.
-func (r *Recalibrator) turnouts(at segue.Time) turnouts {
-	half := r.HalfLife
-	if half == 0 {
-		half = defaultHalfLife
-	}
-	var t turnouts
-	t.expect(r.Prior)
-	for i := len(r.seen) - 1; i >= 0; i-- {
-		o := &r.seen[i]
-		if o.known > at {
-			continue
-		}
-		weight := math.Exp2(-at.Sub(o.known).Hours() / half.Hours())
-		if weight < 1e-3 {
-			break
-		}
-		t.add(o, weight)
-	}
-	return t
-}
 
 // expect adds the assumption that forecasts are right, as so many outcomes; 0 is
 // the default.
@@ -136,18 +90,41 @@ func (t *turnouts) expect(prior float64) {
 func (t *turnouts) add(o *turnout, weight float64) {
 	spreadOver(&t.weights, o.from, o.to, weight)
 	t.total += weight
-	t.overrun(o.over, weight)
-}
-
-// overrun counts an outcome beyond its forecast by a factor above 1.
-func (t *turnouts) overrun(factor, weight float64) {
-	if factor > 1 {
-		t.overWeight, t.overSum = t.overWeight+weight, t.overSum+weight*math.Log(factor)
+	t.overrun(o.over, o.wait, weight)
+	if o.below {
+		k, _ := slices.BinarySearch(Grid[:], o.wait.Hours())
+		t.short[k] += weight
+		t.shortWeight += weight
 	}
 }
 
-// levels returns the distribution of the levels of the outcomes.
-func (t turnouts) levels() ([steps]float64, stretching) {
+// shortQuantile returns a quantile of the waits that were below their forecasts.
+// Those up to the first part of Grid count as no wait at all.
+func (t *turnouts) shortQuantile(p float64) time.Duration {
+	sum, from := 0.0, 0.0
+	for k, to := range Grid {
+		share := t.short[k] / t.shortWeight
+		if k == 0 {
+			to = 0
+		}
+		if share > 0 && sum+share >= p {
+			return hours(from + (to-from)*(p-sum)/share)
+		}
+		sum, from = sum+share, to
+	}
+	return hours(from)
+}
+
+// overrun counts an outcome beyond its forecast by a factor above 1.
+func (t *turnouts) overrun(factor float64, wait time.Duration, weight float64) {
+	if factor > 1 {
+		t.overWeight, t.overSum, t.overHours = t.overWeight+weight, t.overSum+weight*math.Log(factor), t.overHours+weight*wait.Hours()
+	}
+}
+
+// levels returns the distribution of the levels of the outcomes, and how to stretch a
+// forecast of that longest wait.
+func (t turnouts) levels(last time.Duration) ([steps]float64, stretching) {
 	for i := range t.weights {
 		t.weights[i] /= t.total
 	}
@@ -155,8 +132,11 @@ func (t turnouts) levels() ([steps]float64, stretching) {
 		return t.weights, stretching{1, 1}
 	}
 	// Half of the overrunning outcomes lie beyond their geometric mean, which is
-	// reached in the middle of their share.
-	return t.weights, stretching{1 - t.overWeight/t.total, math.Exp(2 * t.overSum / t.overWeight)}
+	// reached in the middle of their share. A factor says little where nearly no wait
+	// was foreseen: it leads no further than to three times what was waited.
+	by := math.Exp(2 * t.overSum / t.overWeight)
+	most := (3*t.overHours/t.overWeight + Offset) / (last.Hours() + Offset)
+	return t.weights, stretching{1 - t.overWeight/t.total, min(by, max(most, 1))}
 }
 
 // spreadOver adds the weight evenly to the parts from one level to another.

@@ -3,12 +3,10 @@ package waits_test
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/predictor/waits"
@@ -25,13 +23,13 @@ func exponential(at segue.Time, mean float64) segue.Forecast {
 
 func TestRecalibrationWithoutOutcomesChangesNothing(t *testing.T) {
 	t.Parallel()
-	var r waits.Recalibrator
+	var r waits.Follower
 	f := exponential(at(0), 3)
-	if diff := cmp.Diff(f, r.Correct(f)); diff != "" {
+	if diff := cmp.Diff(f, r.Correct(f, nil)); diff != "" {
 		t.Error(diff)
 	}
 	r.Observe(segue.Forecast{}, hour, at(0))
-	if diff := cmp.Diff(f, r.Correct(f)); diff != "" {
+	if diff := cmp.Diff(f, r.Correct(f, nil)); diff != "" {
 		t.Errorf("an outcome without a forecast: %s", diff)
 	}
 }
@@ -41,7 +39,7 @@ func TestRecalibrationWithoutOutcomesChangesNothing(t *testing.T) {
 func TestRecalibrationFollowsTheLoad(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 0))
-	var r waits.Recalibrator
+	var r waits.Follower
 	now := at(0)
 	for _, phase := range []struct {
 		mean float64
@@ -54,7 +52,7 @@ func TestRecalibrationFollowsTheLoad(t *testing.T) {
 			wait := time.Duration(rng.ExpFloat64() * phase.mean * float64(hour))
 			if step > 24*10 { // once it has had time to follow
 				n++
-				if wait <= r.Correct(f).Quantile(0.9) {
+				if wait <= r.Correct(f, nil).Quantile(0.9) {
 					covered++
 				}
 				if wait <= f.Quantile(0.9) {
@@ -70,38 +68,11 @@ func TestRecalibrationFollowsTheLoad(t *testing.T) {
 	}
 }
 
-func TestRecalibrationKnowsNothingLater(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		var one, other waits.Recalibrator
-		n := rapid.IntRange(1, 60).Draw(t, "outcomes")
-		now := at(time.Duration(rapid.IntRange(0, n).Draw(t, "now, hours")) * hour)
-		for i := range n {
-			known := at(time.Duration(i) * hour)
-			f := exponential(known, 3)
-			wait := time.Duration(rapid.Float64Range(0, 40).Draw(t, "wait") * float64(hour))
-			one.Observe(f, wait, known)
-			if known > now {
-				wait = time.Duration(rapid.Float64Range(0, 40).Draw(t, "other wait") * float64(hour))
-			}
-			other.Observe(f, wait, known)
-		}
-		f := exponential(now, 2)
-		got := one.Correct(f)
-		if diff := cmp.Diff(got, other.Correct(f)); diff != "" {
-			t.Fatalf("the correction depends on what comes later:\n%s", diff)
-		}
-		if !slices.IsSorted(got.Waits) || got.Waits[0] < 0 || len(got.Waits) != len(f.Waits) {
-			t.Fatalf("waits %v", got.Waits)
-		}
-	})
-}
-
 // Most forecasts of a calm queue are "at once": the level of such an outcome is
 // spread over the share of the forecast that says so, and nothing moves.
 func TestRecalibrationOfTies(t *testing.T) {
 	t.Parallel()
-	var r waits.Recalibrator
+	var r waits.Follower
 	calm := segue.NewForecast(at(0), waits.Source, append(make([]time.Duration, 36), hour, 2*hour, 3*hour, 4*hour))
 	for i := range 200 {
 		wait := time.Duration(0)
@@ -111,11 +82,64 @@ func TestRecalibrationOfTies(t *testing.T) {
 		r.Observe(calm, wait, at(time.Duration(i)*hour))
 	}
 	calm.At = at(200 * hour)
-	got := r.Correct(calm)
+	got := r.Correct(calm, nil)
 	if p := got.StartsWithin(0); math.Abs(p-0.9) > 0.05 {
 		t.Errorf("%.2f start at once after the correction, want 0.9", p)
 	}
 	if q := got.Quantile(0.99); q < 2*hour || q > 6*hour {
 		t.Errorf("the 0.99 quantile is %s after the correction, want about 4h", q)
+	}
+}
+
+// A queue that holds nobody up, of which every forecast speaks of days: what
+// starts at once is below every level of it.
+func TestRecalibrationOfWaitsBelowTheirForecasts(t *testing.T) {
+	t.Parallel()
+	days := func(now segue.Time) segue.Forecast {
+		return segue.NewForecast(now, "test", []time.Duration{40 * hour, 50 * hour, 60 * hour, 70 * hour})
+	}
+	var r waits.Follower
+	now := at(0)
+	for i := range 200 {
+		now = now.Add(hour)
+		wait := time.Duration(0)
+		if i%4 == 3 {
+			wait = 5 * hour
+		}
+		r.Observe(days(now), wait, now)
+	}
+	got := r.Correct(days(now), nil)
+	if q := got.Quantile(0.6); q != 0 {
+		t.Errorf("the 0.6 quantile is %s, where three of four start at once", q)
+	}
+	if q := got.Quantile(0.85); q < 4*hour || q > 6*hour {
+		t.Errorf("the 0.85 quantile is %s, where one of four waits 5h", q)
+	}
+	if q := got.Quantile(0.99); q < 40*hour {
+		t.Errorf("the 0.99 quantile is %s: the assumption that the forecast is right is gone", q)
+	}
+	calm := segue.NewForecast(now, "test", []time.Duration{hour, 2 * hour})
+	if q := r.Correct(calm, nil).Quantile(0.85); q > 2*hour {
+		t.Errorf("a forecast of 2h at most is raised to %s by waits below theirs", q)
+	}
+}
+
+// A queue that looks empty and holds everybody up: how many times as long as nothing
+// a wait was says little, how long it was says more.
+func TestRecalibrationOfWaitsThatNobodyForesaw(t *testing.T) {
+	t.Parallel()
+	idle := func(now segue.Time) segue.Forecast { return segue.NewForecast(now, "test", make([]time.Duration, 40)) }
+	var r waits.Follower
+	now := at(0)
+	for i := range 200 {
+		now = now.Add(hour)
+		r.Observe(idle(now), time.Duration(6+i%7)*hour, now)
+	}
+	got := r.Correct(idle(now), nil)
+	if q := got.Quantile(0.5); q < 5*hour || q > 13*hour {
+		t.Errorf("the median is %s, where all waited 6 to 12 hours", q)
+	}
+	if q := got.Quantile(0.9); q < 12*hour || q > 24*hour {
+		t.Errorf("the 0.9 quantile is %s, where all waited 6 to 12 hours", q)
 	}
 }

@@ -32,9 +32,10 @@ type adviser struct {
 	walk *predictor.Walk
 	now  predictor.Present
 
-	// How the model's forecasts turned out, by what was known at the last midnight.
-	hindsight provisioner.Hindsight
-	looked    segue.Time
+	// How forecasts turned out, by what was known at the last midnight: the model's
+	// by the zero shape, without a model the planner's by that of the successor.
+	hindsights map[segue.Shape]provisioner.Hindsight
+	looked     segue.Time
 }
 
 func newAdviser(cfg Config) (*adviser, error) {
@@ -65,7 +66,12 @@ func (a *adviser) advise(ctx context.Context, at segue.Time, h Handover, like in
 		Step: max(remaining, time.Hour), // what later moments would cost is not asked
 	}
 	if a.By == nil {
-		return provisioner.Advise(a.now, a.Cluster, a.Monte, q)
+		shape := q.Request.Shape
+		past, err := a.lookBack(ctx, at, shape, provisioner.Trained{Pairs: []segue.Shape{shape}})
+		if err != nil {
+			return segue.Decision{}, err
+		}
+		return provisioner.Advise(past, a.now, a.Cluster, a.Monte, q)
 	}
 	by, err := a.model(ctx, at, user)
 	if err != nil {
@@ -86,8 +92,7 @@ func requestOf(j *segue.Job, nodes int) segue.Request {
 	}
 }
 
-// model returns the model as it is asked at an instant. How its forecasts turned out
-// is looked at every midnight (UTC).
+// model returns the model as it is asked at an instant.
 func (a *adviser) model(ctx context.Context, at segue.Time, user string) (provisioner.Trained, error) {
 	by := *a.By
 	network, err := by.Model.Policy(by.Policy)
@@ -97,12 +102,22 @@ func (a *adviser) model(ctx context.Context, at segue.Time, user string) (provis
 	if network != nil && network.Spec.Kind == networks.Transformer {
 		by.History = predictor.RecordedWindow(a.History, at, a.Cluster.Pools[0].Nodes, user)
 	}
-	if midnight := segue.TimeOf(at.Std().Truncate(24 * time.Hour)); midnight != a.looked {
-		if a.hindsight, err = provisioner.LookBack(ctx, by, a.History, midnight, a.Cluster, a.Monte); err != nil {
-			return by, err
-		}
-		a.looked = midnight
+	by.Hindsight, err = a.lookBack(ctx, at, segue.Shape{}, by)
+	return by, err
+}
+
+// lookBack returns how forecasts turned out, which is looked at every midnight (UTC).
+func (a *adviser) lookBack(ctx context.Context, at segue.Time, of segue.Shape, by provisioner.Trained) (provisioner.Hindsight, error) {
+	midnight := segue.TimeOf(at.Std().Truncate(24 * time.Hour))
+	if midnight != a.looked {
+		a.hindsights, a.looked = map[segue.Shape]provisioner.Hindsight{}, midnight
 	}
-	by.Hindsight = a.hindsight
-	return by, nil
+	if found, done := a.hindsights[of]; done {
+		return found, nil
+	}
+	found, err := provisioner.LookBack(ctx, by, a.History, midnight, a.Cluster, a.Monte)
+	if err == nil {
+		a.hindsights[of] = found
+	}
+	return found, err
 }

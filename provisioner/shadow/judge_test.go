@@ -147,8 +147,15 @@ func TestAdviceKnowsNothingOfTheFuture(t *testing.T) {
 				return kept
 			}
 			now.Snapshot.Running, now.Snapshot.Pending = keep(now.Snapshot.Running), keep(now.Snapshot.Pending)
-			want, err := provisioner.Advise(now, cfg.Cluster, cfg.Monte, provisioner.Question{
-				Request:   segue.Request{Shape: segue.Shape{Nodes: int(a.Nodes), Limit: a.Limit}, User: a.User},
+			shape := segue.Shape{Nodes: int(a.Nodes), Limit: a.Limit}
+			midnight := segue.TimeOf(d.At.Std().Truncate(24 * time.Hour))
+			past, err := provisioner.LookBack(t.Context(), provisioner.Trained{Pairs: []segue.Shape{shape}},
+				predictor.Known(history, midnight), midnight, cfg.Cluster, cfg.Monte)
+			if err != nil {
+				r.Fatal(err)
+			}
+			want, err := provisioner.Advise(past, now, cfg.Cluster, cfg.Monte, provisioner.Question{
+				Request:   segue.Request{Shape: shape, User: a.User},
 				Remaining: max(a.Start.Add(a.Limit).Sub(d.At), 0), Step: max(a.Start.Add(a.Limit).Sub(d.At), hour),
 			})
 			if err != nil {

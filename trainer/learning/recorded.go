@@ -31,7 +31,7 @@ type RecordedConfig struct {
 	// known that they lasted so far. For comparison only: what is left is biased
 	// to short waits.
 	DropCensored bool
-	// HalfLife of the recalibration; default that of waits.Recalibrator.
+	// HalfLife of the recalibration; default that of waits.Follower.
 	HalfLife time.Duration
 	// Progress, when not nil, is told the step under way and how far it is.
 	Progress func(step string, round, rounds int, loss float64)

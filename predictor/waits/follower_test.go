@@ -64,27 +64,6 @@ func TestWaitsThatAreNotOver(t *testing.T) {
 	}
 }
 
-func TestFollowerOfFinishedWaitsIsARecalibrator(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		var r waits.Recalibrator
-		var f waits.Follower
-		for i := range rapid.IntRange(1, 20).Draw(t, "outcomes") {
-			known := segue.Seconds(int64(10000 * i))
-			wait := time.Duration(rapid.IntRange(0, 20).Draw(t, "wait")) * time.Hour
-			r.Observe(tenHours(known), wait, known)
-			f.Observe(tenHours(known), wait, known)
-			now := known.Add(time.Hour)
-			want, got := r.Correct(tenHours(now)), f.Correct(tenHours(now), nil)
-			for k := range want.Waits {
-				if (got.Waits[k] - want.Waits[k]).Abs() > time.Second {
-					t.Fatalf("outcome %d: Recalibrator %v, Follower %v", i, want.Waits, got.Waits)
-				}
-			}
-		}
-	})
-}
-
 func TestAnOlderQueueNeverShortensTheForecast(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,14 +9,25 @@ import (
 	"github.com/segue-project/segue"
 )
 
-// Follower is a Recalibrator that only goes forward in time, in constant time for
-// a step, and that also learns from waits that are not over. When a queue grows,
-// short waits are known before long ones: by finished waits alone it looks too
-// good. The zero Follower changes nothing.
+// Follower corrects forecasts by how earlier ones turned out. Every wait that
+// becomes known says at which level of its forecast it came to lie; were the
+// forecasts right, these levels would be spread evenly. The corrected p-quantile is
+// the forecast's quantile at the level that a share p of the latest waits did not
+// exceed, and waits beyond every level of their forecasts stretch it (conformal
+// prediction with weights that fade; Vovk et al., 2005; Gibbs and Candès, 2021).
+// Waits below every level of their forecasts take the place of its shortest ones, as
+// far as they are shorter: no level of a forecast of days says that jobs start at
+// once. It learns from waits that are not over too. When a queue grows, short waits
+// are known before long ones: by finished waits alone it looks too good.
+//
+// It goes forward in time, in constant time for a step. The zero Follower changes
+// nothing.
 type Follower struct {
-	// HalfLife and Prior are as for a Recalibrator.
+	// HalfLife is the age at which an outcome counts half; default four days.
 	HalfLife time.Duration
-	Prior    float64
+	// Prior is the weight of the assumption that the forecasts are right, in
+	// outcomes; default 8.
+	Prior float64
 
 	seen turnouts // as they weigh at the instant at
 	at   segue.Time
@@ -35,7 +46,7 @@ func (f *Follower) Observe(said segue.Forecast, wait time.Duration, known segue.
 		return
 	}
 	f.advance(known)
-	o := turnoutOf(said, wait, known)
+	o := turnoutOf(said, wait)
 	f.seen.add(&o, 1)
 }
 
@@ -55,7 +66,11 @@ func (t *turnouts) fade(share float64) {
 	for i := range t.weights {
 		t.weights[i] *= share
 	}
-	t.total, t.overWeight, t.overSum = t.total*share, t.overWeight*share, t.overSum*share
+	for i := range t.short {
+		t.short[i] *= share
+	}
+	t.overWeight, t.overSum, t.overHours = t.overWeight*share, t.overSum*share, t.overHours*share
+	t.total, t.shortWeight = t.total*share, t.shortWeight*share
 }
 
 // Correct returns the forecast with its waits moved to where earlier outcomes
@@ -77,21 +92,24 @@ func (f *Follower) Correct(said segue.Forecast, pending []Pending) segue.Forecas
 
 // among adds the waits that are not over and reports whether any said something.
 func (t *turnouts) among(pending []Pending) bool {
-	type reached struct{ level, over float64 }
+	type reached struct {
+		level, over float64
+		age         time.Duration
+	}
 	list := make([]reached, 0, len(pending))
 	for _, p := range pending {
 		if p.Forecast.Empty() {
 			continue
 		}
 		if level := p.Forecast.StartsWithin(p.Age - 1); level > 0 {
-			list = append(list, reached{level, excess(p.Forecast, p.Age)})
+			list = append(list, reached{level, excess(p.Forecast, p.Age), p.Age})
 		}
 	}
 	slices.SortFunc(list, func(a, b reached) int { return cmp.Compare(a.level, b.level) })
 	for _, p := range list {
 		t.redistribute(p.level)
 		t.total++
-		t.overrun(p.over, 1)
+		t.overrun(p.over, p.age, 1)
 	}
 	return len(list) > 0
 }
