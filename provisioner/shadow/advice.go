@@ -112,11 +112,22 @@ func (a advised) follow(job *segue.Job) (*Advice, segue.Time) {
 			return now, at
 		}
 	}
-	if held == nil || segue.TimeOf(held.SubmitAt) >= job.End {
+	if held == nil {
 		return nil, job.End
 	}
-	return held, segue.TimeOf(held.SubmitAt)
+	next := held.next()
+	if next >= job.End {
+		return nil, job.End
+	}
+	return held, next
 }
+
+// next returns when what is to wait is submitted, or asked about again.
+func (a *Advice) next() segue.Time { return nextAfter(segue.TimeOf(a.At), segue.TimeOf(a.SubmitAt)) }
+
+// nextAfter returns the instant to ask again after advice to wait: nobody does within a
+// minute.
+func nextAfter(at, submitAt segue.Time) segue.Time { return max(submitAt, at.Add(time.Minute)) }
 
 // decision returns the advice as a decision, with what of it was written down.
 func (a *Advice) decision() *segue.Decision {

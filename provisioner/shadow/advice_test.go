@@ -79,6 +79,7 @@ func TestAdviceHoldsWhenNobodyAsksAgain(t *testing.T) {
 		"somebody did in time":                  {[]shadow.Advice{advice(2*hour, 10*hour), advice(8*hour, 20*hour)}, 20 * hour},
 		"somebody did, but too late":            {[]shadow.Advice{advice(2*hour, 10*hour), advice(12*hour, 20*hour)}, 10 * hour},
 		"in whatever order it is":               {[]shadow.Advice{advice(8*hour, 20*hour), advice(2*hour, 10*hour)}, 20 * hour},
+		"it was seconds before the end":         {[]shadow.Advice{advice(24*hour-30*time.Second, 24*hour-20*time.Second)}, 24 * hour},
 		"it said so at once":                    {[]shadow.Advice{advice(2*hour, 2*hour), advice(8*hour, 20*hour)}, 2 * hour},
 		"it would be beyond the end":            {[]shadow.Advice{advice(2*hour, 30*hour)}, 24 * hour},
 		"what comes after the end is not asked": {[]shadow.Advice{advice(2*hour, 20*hour), advice(25*hour, 25*hour)}, 20 * hour},

@@ -237,8 +237,7 @@ func (j *judgement) ask(ctx context.Context, t task) error {
 		_, err := j.try(t, Segue)
 		return err
 	}
-	next := max(d.SubmitAt, t.at.Add(time.Minute))
-	j.add(task{min(next, t.at.Add(j.Every), end), t.handover, ask})
+	j.add(task{min(nextAfter(t.at, d.SubmitAt), t.at.Add(j.Every), end), t.handover, ask})
 	return nil
 }
 
