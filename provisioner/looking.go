@@ -67,7 +67,7 @@ func (l *Live) hindsight(ctx context.Context, now *segue.Snapshot, of lookFor, c
 			return Hindsight{}, nil
 		}
 	}
-	if k.ends == nil && (!k.began.Known() || now.At.Sub(k.began) >= lookEvery) && !l.looks() {
+	if k.ends == nil && (!k.began.Known() || now.At.Sub(k.began).Abs() >= lookEvery) && !l.looks() {
 		k.began, k.ends = now.At, make(chan looked, 1)
 		go l.look(context.WithoutCancel(ctx), l.jobs, now, of, cluster, k.ends)
 	}
@@ -101,7 +101,7 @@ func (l *Live) hindsight(ctx context.Context, now *segue.Snapshot, of lookFor, c
 func (l *Live) room(of lookFor, now segue.Time) *looking {
 	if len(l.hindsights) >= mostLooks {
 		for other, k := range l.hindsights {
-			if k.ends == nil && now.Sub(k.began) >= lookEvery {
+			if k.ends == nil && now.Sub(k.began).Abs() >= lookEvery {
 				delete(l.hindsights, other)
 				break
 			}
