@@ -77,19 +77,23 @@ tool() {
   printf '%s\n' "$dir/$name"
 }
 
-# build_segue builds the static command of the tree in the current folder into
-# the file $1. The commit is stamped into it where git knows one. Where
-# cmd/segue/entry has code for the system the kernel enters there.
-build_segue() {
-  local stamp=false
+# vcs_stamp prints whether Go can stamp the commit into a program: where git knows one.
+vcs_stamp() {
   if git status --porcelain >/dev/null 2>&1; then
-    stamp=true
+    echo true
+  else
+    echo false
   fi
+}
+
+# build_segue builds the static command of the tree in the current folder into
+# the file $1. Where cmd/segue/entry has code for the system the kernel enters there.
+build_segue() {
   local entry=
   if [[ $(go env GOOS)/$(go env GOARCH) == linux/amd64 ]]; then
     entry='-E github.com/segue-project/segue/cmd/segue/entry.start'
   fi
-  CGO_ENABLED=0 go build -trimpath -buildvcs=$stamp -ldflags="$entry" -o "$1" ./cmd/segue
+  CGO_ENABLED=0 go build -trimpath -buildvcs="$(vcs_stamp)" -ldflags="$entry" -o "$1" ./cmd/segue
 }
 
 # shipped_version prints the version of what is shipped: of VERSION, of git, or
@@ -97,6 +101,20 @@ build_segue() {
 shipped_version() {
   local version=${VERSION:-$(git describe --tags --match 'v*' 2>/dev/null | sed 's/^v//' || true)}
   printf '%s\n' "${version:-0.0.0+$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d).$(git rev-parse --short HEAD)}"
+}
+
+# shared_libraries prints the Debian packages of the libraries that the program $1
+# links, as Depends has them: name (>= version), name (>= version)
+shared_libraries() {
+  local program work libraries
+  program=$(realpath "$1")
+  work=$(mktemp -d)
+  mkdir "$work/debian"
+  printf 'Source: segue\n\nPackage: segue-trainer\nArchitecture: any\n' >"$work/debian/control"
+  libraries=$( (cd "$work" && dpkg-shlibdeps -O "$program" 2>/dev/null) | sed -n 's/^shlibs:Depends=//p') || true
+  rm -r "$work"
+  [[ -n $libraries ]] || die "dpkg-shlibdeps does not say which libraries $1 needs"
+  printf '%s\n' "$libraries"
 }
 
 # try_package installs the package called $1 in the file $2 into an empty root, runs
