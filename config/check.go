@@ -48,7 +48,7 @@ func (c *Config) check() []wrong {
 	oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
 	for path, n := range map[string]int{
 		"limits.concurrent": c.Limits.Concurrent, "limits.rate": c.Limits.Rate, "limits.streams": c.Limits.Streams, "limits.imports": c.Limits.Imports,
-		"advice.replicas": c.Advice.Replicas, "training.keep": c.Training.Keep, "training.nodes": c.Training.Nodes,
+		"submissions": c.Submissions, "advice.replicas": c.Advice.Replicas, "training.keep": c.Training.Keep, "training.nodes": c.Training.Nodes,
 	} {
 		if n < 0 {
 			refuse(path, "found %d: want 1 or more", n)

@@ -25,9 +25,12 @@ type Config struct {
 	Models string `yaml:"models,omitempty"`
 	// Every is the time between two rounds of the server that submits. Another one
 	// takes over within four of them; default 3s.
-	Every     Duration  `yaml:"every,omitempty"`
-	History   History   `yaml:"history,omitempty"`
-	Retention Retention `yaml:"retention,omitempty"`
+	Every Duration `yaml:"every,omitempty"`
+	// Submissions is how many links of one user are submitted in an hour at most; more
+	// wait, the longest overdue one is next; default 60.
+	Submissions int       `yaml:"submissions,omitempty"`
+	History     History   `yaml:"history,omitempty"`
+	Retention   Retention `yaml:"retention,omitempty"`
 	// Operators are users who may do everything on the socket, beside root and the
 	// server's own. They may change while the server works.
 	Operators []string `yaml:"operators,omitempty"`

@@ -26,6 +26,7 @@ cluster:
     SLURM_CONF: /etc/slurm/slurm.conf
 model: default
 every: 2s
+submissions: 90
 history: {collect: 10m, account: 1h30m}
 retention: {jobs: 400d, audit: forever}
 operators: [ada, bob]
@@ -54,7 +55,7 @@ func TestAFileIsRead(t *testing.T) {
 		Listen: "0.0.0.0:7411", Socket: "/run/segue/segue.sock", TLS: TLS{Certificate: "/etc/segue/cert.pem", Key: "/etc/segue/key.pem"},
 		Data: "/var/lib/segue", DatabaseURL: "postgres://segue:secret@db/segue",
 		Cluster: Cluster{Scheduler: "slurm", Environment: map[string]string{"SLURM_CONF": "/etc/slurm/slurm.conf"}},
-		Model:   "default", Every: Duration(2 * time.Second),
+		Model:   "default", Every: Duration(2 * time.Second), Submissions: 90,
 		History:   History{Collect: Duration(10 * time.Minute), Account: Duration(90 * time.Minute)},
 		Retention: Retention{Jobs: Keep(400 * 24 * time.Hour), Audit: Forever},
 		Operators: []string{"ada", "bob"}, Limits: Limits{Body: 512 << 10, Import: 8 << 30, Concurrent: 64},
@@ -86,6 +87,7 @@ func TestWhatIsWrongIsRefusedWithItsPlace(t *testing.T) {
 		"a span that is a list":  {"every: [3s]\n", []string{`c.yaml:1:8: found a list: want a span of more than 0 with its unit: 3s, 10m, 36h or 7d`}},
 		"a size without a unit":  {"limits: {body: 512}\n", []string{`c.yaml:1:16: found "512": want a whole number of more than 0 with its unit: B, KiB, MiB, GiB or TiB`}},
 		"a size beyond all":      {"limits: {body: 99999999999TiB}\n", []string{`c.yaml:1:16: found "99999999999TiB": want a whole number of more than 0 with its unit: B, KiB, MiB, GiB or TiB`}},
+		"fewer than one":         {"submissions: -1\n", []string{"c.yaml:1:14: submissions: found -1: want 1 or more"}},
 		"a text for a number":    {"limits:\n  streams: many\n", []string{"c.yaml:2:12: found many: want a whole number"}},
 		"a text for a list":      {"operators: ada\n", []string{"c.yaml:1:12: found ada: want a list"}},
 		"a text for a group":     {"tls: yes\n", []string{"c.yaml:1:6: found yes: want a group of settings: certificate, key, elsewhere"}},

@@ -57,6 +57,7 @@ var described = map[string]struct{ standard, about string }{
 		"it may change by SIGHUP; default none, and a planner decides"},
 	"models":           {"", "the folder of the models that are listed and trained; default models in data"},
 	"every":            {"3s", "the time between two rounds of the server that leads; another takes over within four of them; at least 1s"},
+	"submissions":      {"60", "links of one user that are submitted in an hour at most; more wait, the longest overdue one is next"},
 	"operators":        {"[]", "users who may do everything on the socket, beside root and the server's own; they may change by SIGHUP"},
 	"session_key_file": {"", "the file of what seals the dashboard's sessions, 32 bytes or more; SEGUE_SESSION_KEY counts before it; default a key of the process"},
 	"log_level":        {"info", "debug, info, warn or error; it may change by SIGHUP"},

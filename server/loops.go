@@ -57,7 +57,7 @@ func newLoops(s *store.Store, cluster *schedulers.Cluster, decider provisioner.D
 	chains := func(under *store.Store) (*provisioner.Chains, error) {
 		return provisioner.NewChains(under, cluster, provisioner.ChainsConfig{
 			Now: cfg.Now, Decider: decider, Exists: cfg.Exists, ReadyDir: cfg.ReadyDir, User: user,
-			Shares: l.shares, Every: cfg.Every, DecideEvery: max(cfg.Every, time.Minute), Log: cfg.Log,
+			Shares: l.shares, Every: cfg.Every, DecideEvery: max(cfg.Every, time.Minute), MaxSubmissions: cfg.MaxSubmissions, Log: cfg.Log,
 		})
 	}
 	var err error

@@ -46,6 +46,8 @@ type Config struct {
 	// Every is the time between two rounds of the leader. Another server takes over
 	// within four of them; default 3 seconds.
 	Every time.Duration
+	// MaxSubmissions is as in provisioner.ChainsConfig.
+	MaxSubmissions int
 	// Collect and Account are as in provisioner.AgentConfig.
 	Collect, Account time.Duration
 	// Retention says how long things are kept: zero fields are the defaults (5 years of

@@ -35,7 +35,7 @@ func serverConfig(c config.Config, log *slog.Logger) (server.Config, error) {
 	cfg := server.Config{
 		Now:    func() segue.Time { return segue.TimeOf(time.Now()) },
 		Holder: holder(), Version: cli.Version(),
-		User: userName(), Root: os.Geteuid() == 0, Operators: c.Operators, Limits: limitsOf(c), Every: c.Every.Std(),
+		User: userName(), Root: os.Geteuid() == 0, Operators: c.Operators, Limits: limitsOf(c), Every: c.Every.Std(), MaxSubmissions: c.Submissions,
 		Collect: c.History.Collect.Std(), Account: c.History.Account.Std(), Exists: exists, TakeOver: takeOver, Model: model, Registry: modelsOf(c),
 		Retention: store.Retention{
 			Jobs: c.Retention.Jobs.Std(), Snapshots: c.Retention.Snapshots.Std(), Decisions: c.Retention.Decisions.Std(),
