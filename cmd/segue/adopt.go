@@ -95,7 +95,7 @@ func refuseKeptHere(ctx context.Context, where chainStore, id segue.JobID) error
 	}
 	defer func() { _ = s.Close() }()
 	err = refuseTwice(ctx, s, id)
-	if l, twice := errors.AsType[*linkAlready](err); twice {
+	if l, twice := errors.AsType[*isLinkError](err); twice {
 		if chain, unread := s.Chain(ctx, l.link.Chain); unread == nil && chain.State.Final() {
 			return nil
 		}
@@ -195,10 +195,10 @@ func runningLink(ctx context.Context, chain segue.Chain, id segue.JobID) (segue.
 	return segue.Link{}, segue.Errorf(segue.NotFound, "squeue shows no job %s", id)
 }
 
-// linkAlready is the error of a job that is a link.
-type linkAlready struct{ link segue.Link }
+// isLinkError is the error of a job that is a link.
+type isLinkError struct{ link segue.Link }
 
-func (e *linkAlready) Error() string {
+func (e *isLinkError) Error() string {
 	return fmt.Sprintf("job %s is link %d of chain %s already", e.link.Job, e.link.Number, e.link.Chain)
 }
 
@@ -210,7 +210,7 @@ func refuseTwice(ctx context.Context, s *store.Store, id segue.JobID) error {
 	}
 	for _, l := range links {
 		if l.Job == id && !l.State.Final() {
-			return segue.Errorf(segue.Conflict, "%w", &linkAlready{l})
+			return segue.Errorf(segue.Conflict, "%w", &isLinkError{l})
 		}
 	}
 	return nil

@@ -83,7 +83,7 @@ func followChains(cmd *cobra.Command, c *client.Client, id string, asJSON bool, 
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "segue: asked again in %s: %s\n", followAgain, oneLine(unanswered))
 		if schedulers.Sleep(cmd.Context(), followAgain) != nil {
-			return nil // it was told to end
+			return nil //nolint:nilerr // it was told to end
 		}
 	}
 }
