@@ -3,12 +3,17 @@
 package learning
 
 import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/trainer"
@@ -32,7 +37,7 @@ func kept[T any](cfg Config, name, key string, produce func() (T, error)) (T, er
 		case err != nil:
 			return value.Value, err
 		case value.Key != key:
-			return value.Value, segue.Errorf(segue.Conflict, "%s is of a training with other settings: use those, or another folder", path)
+			return value.Value, segue.Errorf(segue.Conflict, "%s is of a training with other settings (%s): use those, or another folder", path, difference(value.Key, key))
 		default:
 			return value.Value, nil
 		}
@@ -44,6 +49,20 @@ func kept[T any](cfg Config, name, key string, produce func() (T, error)) (T, er
 	return value, keep(path, keptValue[T]{key, value})
 }
 
+// difference says in what the key of something that was kept is not the one that
+// is wanted. Keys are lines.
+func difference(was, wanted string) string {
+	a, b := strings.Split(was, "\n"), strings.Split(wanted, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("%s, and not %s", a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("it says %d things of them, and not %d", len(a), len(b))
+}
+
+// readKept reads a file that keep wrote. One that is not as it was written is
+// Corrupt: of floats, which most of it is, a wrong one looks like any other.
 func readKept[T any](path string) (keptValue[T], error) {
 	var value keptValue[T]
 	f, err := os.Open(path)
@@ -51,20 +70,54 @@ func readKept[T any](path string) (keptValue[T], error) {
 		return value, err
 	}
 	defer f.Close()
-	if err := gob.NewDecoder(f).Decode(&value); err != nil {
-		return value, segue.Errorf(segue.Corrupt, "read %s: %w", path, err)
+	content, err := checked(f)
+	if err == nil {
+		err = gob.NewDecoder(content).Decode(&value)
+	}
+	if err != nil {
+		return value, segue.Errorf(segue.Corrupt, "%s is damaged, or of another version of the program (%w): remove it, and make anew what it held", path, err)
 	}
 	return value, nil
 }
 
-// keep writes the value beside its place and moves it there when it is whole.
+// checked returns what a file holds before the checksum at its end, which it
+// compares.
+func checked(f *os.File) (io.Reader, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	size := info.Size() - sha256.Size
+	if size < 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	sum, want := sha256.New(), make([]byte, sha256.Size)
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
+		return nil, err
+	}
+	if _, err := f.ReadAt(want, size); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return nil, errors.New("its SHA-256 is not the one at its end")
+	}
+	return bufio.NewReader(io.NewSectionReader(f, 0, size)), nil
+}
+
+// keep writes the value beside its place, with its SHA-256 after it, and moves it
+// there when it is whole.
 func keep(path string, value any) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	err = errors.Join(gob.NewEncoder(f).Encode(value), f.Sync(), f.Close())
+	defer func() { _ = os.Remove(f.Name()) }() // which is gone once the file has its own
+	sum := sha256.New()
+	err = gob.NewEncoder(io.MultiWriter(f, sum)).Encode(value)
+	if err == nil {
+		_, err = f.Write(sum.Sum(nil))
+	}
+	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

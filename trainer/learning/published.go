@@ -97,7 +97,7 @@ func (c Config) fitPublished(ctx context.Context) (*published.Model, []Published
 		samples := &all[i]
 		for _, name := range names {
 			step := fmt.Sprintf("%s for %s", name, samples.Pair)
-			key := fmt.Sprintf("%s, %s, seed %d, %+v", c.Key, step, c.Seed, c.Published)
+			key := fmt.Sprintf("%s\n%s, seed %d, %+v", c.Key, step, c.Seed, c.Published)
 			f, err := kept(c, fmt.Sprintf("%s-%d", name, i), key, func() (fittedPolicy, error) {
 				return c.fitOne(ctx, name, step, samples)
 			})

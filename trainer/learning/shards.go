@@ -50,8 +50,11 @@ func MergeShards(paths []string, dir string) error {
 		if i == 0 {
 			first, byIndex = s, make([][]trainer.Stream, max(s.Value.Of, 0))
 		}
-		if s.Key != first.Key || s.Value.Of != first.Value.Of || s.Value.Index < 1 || s.Value.Index > len(byIndex) {
-			return segue.Errorf(segue.Conflict, "merge shards: %s is of other samples than %s", path, paths[0])
+		switch {
+		case s.Key != first.Key:
+			return segue.Errorf(segue.Conflict, "merge shards: %s is of other samples than %s (%s)", path, paths[0], difference(s.Key, first.Key))
+		case s.Value.Of != first.Value.Of || s.Value.Index < 1 || s.Value.Index > len(byIndex):
+			return segue.Errorf(segue.Conflict, "merge shards: %s is shard %d of %d, and %s one of %d", path, s.Value.Index, s.Value.Of, paths[0], first.Value.Of)
 		}
 		byIndex[s.Value.Index-1] = s.Value.Streams
 	}
