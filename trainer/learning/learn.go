@@ -30,7 +30,8 @@ type Config struct {
 	// Published says how the networks of the published method are trained, where
 	// Policies names them.
 	Published PublishedConfig
-	// Key identifies what samples are gathered from, for Resume and for shards.
+	// Key identifies what samples are gathered from, for Resume and for shards: a
+	// line for each thing, of which errors name the first that differs.
 	Key string
 	// Dir, when not empty, is a folder in which what was finished is kept, so that
 	// a training that was killed can be taken up again with Resume.
@@ -121,7 +122,7 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 		out.Episodes += len(s.Episodes)
 	}
 	// 2. Fit the trees, without each fold of time and on everything.
-	treesKey := fmt.Sprintf("%s, trees of kind %s, seed %d", cfg.Key, cfg.Trees.Kind, cfg.Trees.Seed)
+	treesKey := fmt.Sprintf("%s\ntrees of kind %s, seed %d", cfg.Key, cfg.Trees.Kind, cfg.Trees.Seed)
 	forecast, err := kept(cfg, "trees", treesKey, func() (*Forecast, error) { return FitWaits(ctx, streams, cfg.Trees) })
 	if err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
@@ -141,11 +142,12 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 		if slices.Contains(published.PolicyNames(), name) {
 			continue
 		}
-		training, policy, err := cfg.train(ctx, name, streams)
+		key := fmt.Sprintf("%s\n%s, at most %d steps", treesKey, name, cfg.Steps)
+		p, err := kept(cfg, name, key, func() (trainedPolicy, error) { return cfg.train(ctx, name, streams) })
 		if err != nil {
 			return nil, fmt.Errorf("learn: %s: %w", name, err)
 		}
-		out.Trainings, out.Model.Policies = append(out.Trainings, training), append(out.Model.Policies, policy)
+		out.Trainings, out.Model.Policies = append(out.Trainings, p.Training), append(out.Model.Policies, p.Policy)
 	}
 	// 5. See what they do on the fold that none was trained on.
 	if out.Validation, err = validate(streams, out.Model.Policies, cfg.Seed); err != nil {
@@ -158,8 +160,14 @@ func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 	return out, nil
 }
 
+// trainedPolicy is a policy with how its training went.
+type trainedPolicy struct {
+	Training Training
+	Policy   learned.Policy
+}
+
 // train trains one policy: on the folds of time but the last, validated on that.
-func (c Config) train(ctx context.Context, name string, streams []trainer.Stream) (Training, learned.Policy, error) {
+func (c Config) train(ctx context.Context, name string, streams []trainer.Stream) (trainedPolicy, error) {
 	r := recipes[name]
 	steps := c.Steps
 	if steps == 0 {
@@ -193,10 +201,12 @@ func (c Config) train(ctx context.Context, name string, streams []trainer.Stream
 		}}, progress)
 	}
 	if err != nil {
-		return Training{}, learned.Policy{}, err
+		return trainedPolicy{}, err
 	}
-	return Training{Policy: name, History: result.History, Best: result.Best, GateUse: result.GateUse},
-		learned.Policy{Name: name, Spec: result.Spec, Tensors: result.Tensors}, nil
+	return trainedPolicy{
+		Training{Policy: name, History: result.History, Best: result.Best, GateUse: result.GateUse},
+		learned.Policy{Name: name, Spec: result.Spec, Tensors: result.Tensors},
+	}, nil
 }
 
 // foretell gives every episode of the streams the forecast of trees that never

@@ -3,11 +3,13 @@
 package learning_test
 
 import (
-	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,6 +79,24 @@ func filesOf(t *testing.T, cfg learning.Config) map[string][]byte {
 	return files
 }
 
+// steps are those that a training worked on.
+type steps struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+// of lets a training tell its steps.
+func (s *steps) of(cfg learning.Config) learning.Config {
+	s.seen = map[string]bool{}
+	cfg.Progress = func(step string, _, _ int, _ string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.seen[step] = true
+	}
+	return cfg
+}
+
+// A training that is taken up again makes what is lost, and nothing else.
 func TestTrainingTakenUpAgainMakesTheSameModel(t *testing.T) {
 	t.Parallel()
 	want := filesOf(t, quickly(""))
@@ -88,23 +108,34 @@ func TestTrainingTakenUpAgainMakesTheSameModel(t *testing.T) {
 	if diff := cmp.Diff(want, filesOf(t, quickly(kept))); diff != "" {
 		t.Error("the same training makes another model")
 	}
-	for _, lost := range []string{"", "moe-dqn.checkpoint", "trees.gob", "samples.gob"} {
+	trees := []string{"trees on everything", "trees without fold 1 of 4", "trees without fold 2 of 4", "trees without fold 3 of 4", "trees without fold 4 of 4"}
+	for lost, wantSteps := range map[string][]string{
+		"": nil, "moe-dqn.gob": {"moe-dqn"}, "pg.gob": {"pg"}, "trees.gob": trees, "samples.gob": {"samples"},
+	} {
+		var told steps
+		cfg := told.of(quickly(kept))
+		cfg.Resume = true
 		if lost != "" {
-			if err := os.Remove(filepath.Join(kept, lost)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := os.Remove(filepath.Join(kept, lost)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		cfg := quickly(kept)
-		cfg.Resume = true
+		if lost != "samples.gob" {
+			cfg.Samples.Replays = nil // of which nothing could be gathered
+		}
 		if !cmp.Equal(want, filesOf(t, cfg)) {
 			t.Errorf("taken up again without %q it makes another model", lost)
+		}
+		if diff := cmp.Diff(wantSteps, slices.Sorted(maps.Keys(told.seen))); diff != "" {
+			t.Errorf("taken up again without %q its steps differ (-want +got):\n%s", lost, diff)
 		}
 	}
 
 	other := quickly(kept)
 	other.Resume, other.Key = true, "eight weeks"
-	if _, err := learning.Learn(t.Context(), other); segue.KindOf(err) != segue.Conflict {
-		t.Errorf("error %v of a training with other settings, want one of kind conflict", err)
+	_, err := learning.Learn(t.Context(), other)
+	if segue.KindOf(err) != segue.Conflict || !strings.Contains(err.Error(), "(seven weeks, and not eight weeks)") {
+		t.Errorf("error %v of a training with other settings, want one of kind conflict that names them", err)
 	}
 }
 
@@ -151,7 +182,7 @@ func TestShardsMakeTheSameModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := quickly(merged)
-	cfg.Resume, cfg.Samples.Replays = true, []trainer.Replay{weeks()}
+	cfg.Resume, cfg.Samples.Replays = true, nil // of which nothing could be gathered
 	if !cmp.Equal(want, filesOf(t, cfg)) {
 		t.Error("the shards make another model than one run")
 	}
@@ -159,15 +190,21 @@ func TestShardsMakeTheSameModel(t *testing.T) {
 	if err := learning.MergeShards(paths[:2], merged); segue.KindOf(err) != segue.NotFound {
 		t.Errorf("error %v of a lost shard, want one of kind not found", err)
 	}
-	data, err := os.ReadFile(paths[2])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(paths[2], data[:len(data)/2], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := learning.MergeShards(paths, merged); segue.KindOf(err) != segue.Corrupt {
-		t.Errorf("error %v of half a shard, want one of kind corrupt", err)
+	for name, change := range map[string]func(*learning.Config){
+		"of 2":  func(cfg *learning.Config) { cfg.Samples.Shards = 2 },
+		"eight": func(cfg *learning.Config) { cfg.Key = "eight weeks" },
+	} {
+		other := quickly("")
+		other.Samples.Shard, other.Samples.Shards, other.Samples.Until = 2, 3, first.Add(9*day)
+		change(&other)
+		path := filepath.Join(dir, "other")
+		if err := learning.GatherShard(t.Context(), other, path); err != nil {
+			t.Fatal(err)
+		}
+		err := learning.MergeShards([]string{paths[0], path, paths[2]}, merged)
+		if segue.KindOf(err) != segue.Conflict || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), name) {
+			t.Errorf("error %v, want one of kind conflict that names %s and says %q", err, path, name)
+		}
 	}
 }
 

@@ -167,8 +167,26 @@ func TestPublishedMethodTakenUpAgainIsTheSame(t *testing.T) {
 		t.Error("the same seed gives another method")
 	}
 	cfg.Resume = true
-	if diff := cmp.Diff(want, encoded(cfg)); diff != "" {
-		t.Error("taken up again it gives another method")
+	for lost, wantFit := range map[string]string{
+		"": "", "published-xgboost-0.gob": "published-xgboost for 2 nodes x 12h0m0s",
+	} {
+		if lost != "" {
+			if err := os.Remove(filepath.Join(cfg.Dir, lost)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var told steps
+		if diff := cmp.Diff(want, encoded(told.of(cfg))); diff != "" {
+			t.Errorf("taken up again without %q it gives another method", lost)
+		}
+		for step := range told.seen {
+			if fit, _, _ := strings.Cut(step, ","); step != "samples of the published method" && fit != wantFit {
+				t.Errorf("taken up again without %q it works on %s", lost, step)
+			}
+		}
+		if wantFit != "" && !told.seen[wantFit] {
+			t.Errorf("taken up again without %q it does not work on %s", lost, wantFit)
+		}
 	}
 	cfg.Published.Epochs = 3
 	if _, err := learning.Learn(t.Context(), cfg); segue.KindOf(err) != segue.Conflict {
