@@ -4,103 +4,17 @@ package libtorch
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy/networks"
 	"github.com/segue-project/segue/policy/safetensors"
 	"github.com/segue-project/segue/trainer/environment"
 )
-
-// training runs one of the algorithms with a checkpoint at path, for a while
-// that is enough for several.
-type training func(ctx context.Context, path string, resume bool, progress func(Progress)) (Result, error)
-
-func trainings() map[string]training {
-	train, valid := queues(1, 60), queues(2, 30)
-	mixture := networks.Spec{
-		Kind: networks.Mixture, Heads: networks.Dueling, State: 2, Hidden: []int{8, 8}, Experts: 3, Gate: []int{0},
-	}
-	actor := networks.Spec{Kind: networks.MLP, Heads: networks.Actor, State: 2, Hidden: []int{8}}
-	return map[string]training{
-		"DQN": func(ctx context.Context, path string, resume bool, progress func(Progress)) (Result, error) {
-			return TrainDQN(ctx, mixture, train, valid, DQNConfig{Common: Common{
-				Seed: 7, Steps: 60, Batch: 32, ValidateEvery: 10, Device: "cpu",
-				Checkpoint: path, CheckpointEvery: 15, Resume: resume,
-			}}, progress)
-		},
-		"policy gradient": func(ctx context.Context, path string, resume bool, progress func(Progress)) (Result, error) {
-			return TrainPG(ctx, actor, train, valid, PGConfig{Episodes: 16, Common: Common{
-				Seed: 7, Steps: 12, Batch: 32, ValidateEvery: 2, Device: "cpu",
-				Checkpoint: path, CheckpointEvery: 3, Resume: resume,
-			}}, progress)
-		},
-	}
-}
-
-func TestTrainingGoesOnToTheSameBytes(t *testing.T) {
-	t.Parallel()
-	for name, train := range trainings() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			whole, err := train(t.Context(), filepath.Join(t.TempDir(), "whole"), false, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-
-			// Interrupted at the third validation; before that, at the second, a copy
-			// of the checkpoint is taken: what a kill at any later moment leaves.
-			path := filepath.Join(t.TempDir(), "training")
-			killed := path + ".killed"
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			seen := 0
-			_, err = train(ctx, path, false, func(Progress) {
-				seen++
-				switch seen {
-				case 2:
-					copyFile(t, path, killed)
-				case 3:
-					cancel()
-				}
-			})
-			if !errors.Is(err, context.Canceled) {
-				t.Fatalf("error is %v, want the context's", err)
-			}
-			for _, checkpoint := range []string{path, killed} {
-				resumed, err := train(t.Context(), checkpoint, true, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(whole.History, resumed.History); diff != "" {
-					t.Errorf("%s: the history differs (-uninterrupted +resumed):\n%s", filepath.Base(checkpoint), diff)
-				}
-				if !bytes.Equal(safetensors.Encode(whole.Tensors, nil), safetensors.Encode(resumed.Tensors, nil)) {
-					t.Errorf("%s: the tensors differ", filepath.Base(checkpoint))
-				}
-			}
-		})
-	}
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	b, err := os.ReadFile(from)
-	if err == nil {
-		err = os.WriteFile(to, b, 0o600)
-	}
-	if err != nil {
-		t.Error(err)
-	}
-}
 
 func TestSameSeedGivesTheSameNetworkAndAnotherAnother(t *testing.T) {
 	t.Parallel()
@@ -123,7 +37,7 @@ func TestSameSeedGivesTheSameNetworkAndAnotherAnother(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	t.Parallel()
-	train := trainings()["DQN"]
+	train := trainings()["mixture, DQN"].run
 	good := filepath.Join(t.TempDir(), "good")
 	if _, err := train(t.Context(), good, false, nil); err != nil {
 		t.Fatal(err)
