@@ -72,7 +72,7 @@ func (m *model) forward(p *pool, weights, inputs, history tensor, batch int64) o
 		return out
 	}
 	lean := p.scale(p.add(m.raw(p, inputs, m.spec.Prior.Input), m.raw(p, inputs, m.spec.LogPriceInput())), float64(m.spec.PriorLean()))
-	out.actions = p.add(out.actions, p.concat(1, p.scale(lean, -1), lean))
+	out.actions = p.add(out.actions, p.concat(p.scale(lean, -1), lean))
 	return out
 }
 
@@ -87,7 +87,7 @@ func (m *model) learned(p *pool, weights, inputs, history tensor, batch int64) o
 	named := m.named(p, weights)
 	x := inputs
 	if m.spec.Kind == networks.Transformer {
-		x = p.concat(1, inputs, p.encode(m.spec.History, under(named, ""), history, batch))
+		x = p.concat(inputs, p.encode(m.spec.History, under(named, ""), history, batch))
 	}
 	if m.spec.Kind == networks.Mixture {
 		return m.mixture(p, named, x, batch)
@@ -169,7 +169,7 @@ func (m *model) gate(p *pool, named map[string]tensor, x tensor) tensor {
 	for i, from := range m.spec.Gate {
 		columns[i] = p.narrow(x, 1, int64(from), 1)
 	}
-	seen := p.concat(1, columns...)
+	seen := p.concat(columns...)
 	if m.spec.GateHidden > 0 {
 		seen = p.relu(p.linear(seen, named["gate.hidden.weight"], named["gate.hidden.bias"]))
 	}

@@ -120,8 +120,9 @@ func (p *pool) at(x tensor, dim, i int64) tensor {
 	return p.run("select", func(out *tensor) { torch.AtgSelect(out, x, dim, i) })
 }
 
-func (p *pool) concat(dim int64, parts ...tensor) tensor {
-	return p.run("cat", func(out *tensor) { torch.AtgCat(out, parts, len(parts), dim) })
+// concat puts rows of equal numbers beside each other.
+func (p *pool) concat(parts ...tensor) tensor {
+	return p.run("cat", func(out *tensor) { torch.AtgCat(out, parts, len(parts), 1) })
 }
 
 func flag(b bool) int32 {

@@ -64,5 +64,5 @@ func (r *regressor) forward(p *pool, weights tensor, rows []float32, batch int64
 	}
 	gate := p.linear(p.view(history, batch, int64(r.spec.Inputs())), named["gate.hidden.weight"], named["gate.hidden.bias"])
 	gate = p.softmax(p.linear(gate, named["gate.output.weight"], named["gate.output.bias"]))
-	return p.sumOver(p.mul(gate, p.concat(1, answers...)), 1, false)
+	return p.sumOver(p.mul(gate, p.concat(answers...)), 1, false)
 }
