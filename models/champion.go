@@ -81,17 +81,12 @@ func (r *Registry) settle(e Event) error {
 	return r.record(e)
 }
 
-// Rollback makes the model the champion again that was it before the present
-// one, and returns its ID. Rolling back twice goes back two promotions. The
-// error is of kind NotFound when there is no champion or none before it.
-func (r *Registry) Rollback(reason string) (string, error) {
-	return r.RollbackFrom("", reason)
-}
-
-// RollbackFrom is [Registry.Rollback] from the champion with the ID expected,
-// from any where that is empty. The error is of kind Conflict when the champion
-// is another one by now: so a rollback that is asked for twice goes back one
-// promotion.
+// RollbackFrom makes the model the champion again that was it before the one with
+// the ID expected, before the present one where that is empty, and returns its ID.
+// With it empty, doing so twice goes back two promotions. The error is of kind
+// NotFound when there is no champion or none before it, and Conflict when the
+// champion is another one than expected by now: so a rollback that is asked for
+// twice goes back one promotion.
 func (r *Registry) RollbackFrom(expected, reason string) (string, error) {
 	id, err := r.rollback(expected, reason)
 	if err != nil {

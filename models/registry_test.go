@@ -124,7 +124,7 @@ func TestRefusedDecisionsChangeNothing(t *testing.T) {
 	wantKind(t, r.Promote("b", " "), segue.Invalid, "reason")
 	wantKind(t, r.Promote("b", "two\nlines"), segue.Invalid, "reason")
 	wantKind(t, r.Promote("b", "\xff"), segue.Invalid, "reason")
-	_, err = r.Rollback("none before")
+	_, err = r.RollbackFrom("", "none before")
 	wantKind(t, err, segue.NotFound, "no champion before model a")
 	_, err = r.RollbackFrom("b", "another is it by now")
 	wantKind(t, err, segue.Conflict, "roll back: the champion is a by now, not b")
@@ -146,7 +146,7 @@ func TestEmptyRegistry(t *testing.T) {
 	}
 	_, err = r.Champion()
 	wantKind(t, err, segue.NotFound, "no model was promoted")
-	_, err = r.Rollback("none")
+	_, err = r.RollbackFrom("", "none")
 	wantKind(t, err, segue.NotFound, "no models in")
 	wantKind(t, r.Promote("a", "none"), segue.NotFound, "no models in")
 	_, err = r.Open("a")
@@ -225,7 +225,7 @@ func TestLogSurvivesATruncatedLastLine(t *testing.T) {
 		t.Errorf("the log holds %v, want a and c", events)
 	}
 	// What the lost line said is not known: there is nothing to return to.
-	_, err = r.Rollback("regret")
+	_, err = r.RollbackFrom("", "regret")
 	wantKind(t, err, segue.NotFound, "no champion before model b")
 }
 
@@ -267,11 +267,11 @@ func TestPromotionWhoseWriterDiedHasNoEffect(t *testing.T) {
 	ok(t, os.WriteFile(filepath.Join(dir, "champion"), []byte("a\n"), 0o600))
 	ok(t, os.WriteFile(filepath.Join(dir, ".segue-champion"), []byte("b"), 0o600))
 	wantChampion(t, r, "a")
-	_, err := r.Rollback("what for")
+	_, err := r.RollbackFrom("", "what for")
 	wantKind(t, err, segue.NotFound, "no champion before model a")
 
 	ok(t, r.Promote("c", "better"))
-	back, err := r.Rollback("regret")
+	back, err := r.RollbackFrom("", "regret")
 	if err != nil || back != "a" {
 		t.Errorf("rolled back to %q (%v), want a", back, err)
 	}

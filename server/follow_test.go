@@ -53,7 +53,7 @@ func TestPromotionsOfOthersAreFollowed(t *testing.T) {
 		{"at first", func() error { return nil }, api.Check{Name: "model", OK: true, State: "a planner decides"}, ""},
 		{"after a promotion", promote("m1"), api.Check{Name: "model", OK: true, State: "m1 decides"}, "m1"},
 		{"after another", promote("m2"), api.Check{Name: "model", OK: true, State: "m2 decides"}, "m2"},
-		{"rolled back", func() error { _, err := others.Rollback("it was worse"); return err }, api.Check{Name: "model", OK: true, State: "m1 decides"}, "m1"},
+		{"rolled back", func() error { _, err := others.RollbackFrom("", "it was worse"); return err }, api.Check{Name: "model", OK: true, State: "m1 decides"}, "m1"},
 		{"after the promotion of one that is damaged then", func() error {
 			if err := others.Promote("m3", "it is better"); err != nil {
 				return err
