@@ -19,11 +19,7 @@ import (
 
 // listServed lists the models of a server.
 func listServed(cmd *cobra.Command, ask *serverFlags, asJSON bool) error {
-	c, err := ask.client()
-	if err != nil {
-		return err
-	}
-	all, err := c.Models(cmd.Context())
+	all, err := ask.models(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -33,13 +29,9 @@ func listServed(cmd *cobra.Command, ask *serverFlags, asJSON bool) error {
 			Models []api.Model `json:"models"`
 		}{append([]api.Model{}, all...)})
 	}
-	lines := make([]modelLine, 0, len(all))
-	for i := range all {
-		line, err := servedModel(&all[i])
-		if err != nil {
-			return fmt.Errorf("the server's model %s: %w", safe(all[i].ID), err)
-		}
-		lines = append(lines, line)
+	lines, err := servedLines(all)
+	if err != nil {
+		return err
 	}
 	printModels(out, lines)
 	if i := slices.IndexFunc(all, func(m api.Model) bool { return m.InUse }); i >= 0 {
@@ -48,6 +40,27 @@ func listServed(cmd *cobra.Command, ask *serverFlags, asJSON bool) error {
 		_, err = fmt.Fprintln(out, "A planner decides at this server.")
 	}
 	return err
+}
+
+// models asks the server for its models.
+func (f *serverFlags) models(ctx context.Context) ([]api.Model, error) {
+	c, err := f.client()
+	if err != nil {
+		return nil, err
+	}
+	return c.Models(ctx)
+}
+
+func servedLines(all []api.Model) ([]modelLine, error) {
+	lines := make([]modelLine, 0, len(all))
+	for i := range all {
+		line, err := servedModel(&all[i])
+		if err != nil {
+			return nil, fmt.Errorf("the server's model %s: %w", safe(all[i].ID), err)
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
 }
 
 // servedModel returns the line of a model as the interface tells of it.
@@ -87,12 +100,8 @@ func promoteServed(cmd *cobra.Command, ask *serverFlags, id, reason string) erro
 }
 
 func rollBackServed(cmd *cobra.Command, ask *serverFlags, expected, reason string) error {
-	c, err := ask.client()
-	if err != nil {
-		return err
-	}
 	if expected == "" {
-		all, err := c.Models(cmd.Context())
+		all, err := ask.models(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -101,6 +110,10 @@ func rollBackServed(cmd *cobra.Command, ask *serverFlags, expected, reason strin
 			return segue.Errorf(segue.NotFound, "roll back: no model was promoted at this server yet")
 		}
 		expected = all[i].ID
+	}
+	c, err := ask.client()
+	if err != nil {
+		return err
 	}
 	done, err := c.RollBackModel(cmd.Context(), expected, reason, rand.Text())
 	if err != nil {
@@ -156,14 +169,9 @@ func (f *modelsFlags) lines(ctx context.Context, ask *serverFlags) ([]modelLine,
 		entries, err := r.List()
 		return linesOf(entries), err
 	}
-	c, err := ask.client()
+	all, err := ask.models(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Models(ctx)
-	lines := make([]modelLine, 0, len(all))
-	for _, m := range all {
-		lines = append(lines, modelLine{id: m.ID, state: m.State, err: m.Error})
-	}
-	return lines, err
+	return servedLines(all)
 }
