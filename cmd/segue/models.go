@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,11 +47,17 @@ func (f *modelsFlags) asks(cmd *cobra.Command, ask *serverFlags) (bool, error) {
 	return ask.asks(cmd, "this machine", "dir", "store")
 }
 
-// registry returns the models of the folder that was asked for.
+// registry returns the models of the folder that was asked for. The user's own need not
+// be there, nor has it models before the first training; one that is named must be.
 func (f *modelsFlags) registry() (*models.Registry, error) {
 	dir, err := f.folder()
 	if err != nil {
 		return nil, err
+	}
+	if info, err := os.Stat(dir); f.dir != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, segue.Errorf(segue.NotFound, "--dir %s: there is no such folder; the first training that writes a model there makes it", dir)
+	} else if err == nil && !info.IsDir() {
+		return nil, segue.Errorf(segue.Invalid, "the models are to be in a folder, and %s is none", dir)
 	}
 	return models.NewRegistry(dir, func() segue.Time { return segue.TimeOf(time.Now()) }), nil
 }
@@ -68,6 +76,18 @@ func (f *modelsFlags) folder() (string, error) {
 		data = filepath.Join(home, ".local", "share")
 	}
 	return filepath.Join(data, "segue", "models"), nil
+}
+
+// open reads every byte of a model of the folder, or of the one that segue carries.
+func (f *modelsFlags) open(id string) (*models.Model, error) {
+	if id == models.DefaultName {
+		return models.Default()
+	}
+	r, err := f.registry()
+	if err != nil {
+		return nil, err
+	}
+	return r.Open(id)
 }
 
 // stateOf says in a word or two what has become of a model.

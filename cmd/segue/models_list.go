@@ -139,19 +139,21 @@ func newModelsVerifyCommand(f *modelsFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify [ID]",
 		Short: "Compare every byte of a model, or of all, with its checksum",
-		Args:  cobra.MaximumNArgs(1),
+		Long: `Verify compares every byte of a model of the folder, or of all of them, with its
+checksum. "default" names the one that segue carries.`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := f.registry()
-			if err != nil {
-				return err
-			}
 			if len(args) > 0 {
-				m, err := r.Open(args[0])
+				m, err := f.open(args[0])
 				if err != nil {
 					return err
 				}
 				printVerified(cmd.OutOrStdout(), []models.Entry{{ID: args[0], Manifest: m.Manifest}})
 				return nil
+			}
+			r, err := f.registry()
+			if err != nil {
+				return err
 			}
 			entries, err := r.Verify()
 			if err != nil {

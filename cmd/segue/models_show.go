@@ -46,18 +46,15 @@ type modelCard struct {
 }
 
 func (f *modelsFlags) card(id string) (modelCard, error) {
-	if id == models.DefaultName {
-		m, err := models.Default()
-		if err != nil {
-			return modelCard{}, err
-		}
-		return modelCard{Entry: models.Entry{ID: id, Manifest: m.Manifest}}, nil
-	}
-	r, err := f.registry()
+	m, err := f.open(id)
 	if err != nil {
 		return modelCard{}, err
 	}
-	m, err := r.Open(id)
+	card := modelCard{Entry: models.Entry{ID: id, Manifest: m.Manifest}}
+	if id == models.DefaultName {
+		return card, nil
+	}
+	r, err := f.registry()
 	if err != nil {
 		return modelCard{}, err
 	}
@@ -65,7 +62,6 @@ func (f *modelsFlags) card(id string) (modelCard, error) {
 	if err != nil {
 		return modelCard{}, err
 	}
-	card := modelCard{Entry: models.Entry{ID: id, Manifest: m.Manifest}}
 	for _, e := range events {
 		if e.Model == id {
 			card.events = append(card.events, e)
