@@ -17,12 +17,13 @@ func Guarded(m *learned.Model, name string) (Contender, error) {
 	if err != nil {
 		return nil, err
 	}
-	return guarded{m, p}, nil
+	return guarded{m, p, preferences}, nil
 }
 
 type guarded struct {
 	model  *learned.Model
 	policy *learned.Policy // nil: the quantile rule of the trees
+	asked  []float64
 }
 
 func (g guarded) Name() string {
@@ -32,7 +33,7 @@ func (g guarded) Name() string {
 	return g.policy.Name + "-guarded"
 }
 
-func (g guarded) Params() []float64 { return preferences }
+func (g guarded) Params() []float64 { return g.asked }
 
 func (g guarded) Choose(e *Episode) ([]int, error) {
 	trained, err := g.trained(e)
@@ -41,7 +42,7 @@ func (g guarded) Choose(e *Episode) ([]int, error) {
 	}
 	planner := e.Forecasts[learned.Planner(segue.Balanced).Forecaster]
 	looked, familiar := 0, false
-	return choose(e, func(lead int, preference float64) bool {
+	return choose(e, g.asked, func(lead int, preference float64) bool {
 		if looked != lead {
 			looked = lead
 			familiar, _ = g.model.Familiar(e.FeaturesAt(lead))

@@ -86,12 +86,15 @@ func (t Trained) contenders(prefer segue.Preference) []Contender {
 	for _, f := range LearnedFamilies() {
 		list = append(list, Ruled(f))
 	}
+	asked := []float64{float64(prefer)}
 	for i := range t.Model.Policies {
-		list = append(list, withAsked(Network(&t.Model.Policies[i]), prefer)...)
+		p := &t.Model.Policies[i]
+		list = append(list, Network(p), asAsked(network{p, asked}))
 	}
 	if t.Model.Drift != nil {
 		for i := range t.Model.Policies {
-			list = append(list, withAsked(guarded{t.Model, &t.Model.Policies[i]}, prefer)...)
+			p := &t.Model.Policies[i]
+			list = append(list, guarded{t.Model, p, preferences}, asAsked(guarded{t.Model, p, asked}))
 		}
 	}
 	list = append(list, Published(t.Published)...)
@@ -101,31 +104,9 @@ func (t Trained) contenders(prefer segue.Preference) []Contender {
 	return list
 }
 
-// withAsked returns a contender of which the parameter is a preference, and the
-// same with that preference alone, if it is one of its parameters.
-func withAsked(c Contender, prefer segue.Preference) []Contender {
-	if i := slices.Index(c.Params(), float64(prefer)); i >= 0 {
-		return []Contender{c, asked{c, i}}
-	}
-	return []Contender{c}
-}
-
-// asked is a contender with one of its parameters.
-type asked struct {
-	Contender
-	index int
-}
-
-func (a asked) Name() string      { return a.Contender.Name() + "-asked" }
-func (a asked) Params() []float64 { return a.Contender.Params()[a.index : a.index+1] }
-
-func (a asked) Choose(e *Episode) ([]int, error) {
-	chosen, err := a.Contender.Choose(e)
-	if err != nil {
-		return nil, err
-	}
-	return chosen[a.index : a.index+1], nil
-}
+// asAsked names a contender that has the user's preference alone for its
+// parameter.
+func asAsked(c Contender) Contender { return named{c, c.Name() + "-asked"} }
 
 // named is a contender under another name.
 type named struct {

@@ -182,11 +182,12 @@ func (p *Policy) decide(s Situation) (segue.Decision, error) {
 		}
 	}
 	var state []float32
-	for ; lead > 0; lead -= lookAhead {
+	for history := s.History; lead > 0; lead -= lookAhead {
 		state = policy.State(s.Features, s.Forecast, lead, state[:0])
-		if decider.Submit(state, s.History, lead, s.Prefer.OverlapPrice()) {
+		if decider.Submit(state, history, lead, s.Prefer.OverlapPrice()) {
 			break
 		}
+		history = nil
 	}
 	d := policy.Enveloped(p.Name, lead, s.Situation)
 	d.Reason = reason(d, s.MaxLead)

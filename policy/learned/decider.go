@@ -26,8 +26,8 @@ func (p *Policy) NewDecider() (*Decider, error) {
 }
 
 // Submit reports whether to submit now: in a state of policy.State, with a
-// history of predictor.SummarySteps summaries that only a transformer reads,
-// when remaining is left of the current link and an hour of overlap costs price
+// history of predictor.SummarySteps summaries that only a transformer reads, nil
+// for that of the call before, when remaining is left of the current link and an hour of overlap costs price
 // hours of interruption.
 func (d *Decider) Submit(state, history []float32, remaining time.Duration, price float64) bool {
 	return d.network.Decide(d.scratch, state, history, remaining.Hours(), price, d.out[:])

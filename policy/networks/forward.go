@@ -17,6 +17,7 @@ type Scratch struct {
 	gate   []float32 // what the gate sees, and its hidden layer
 	out    [Outputs]float32
 	code   *encoding
+	coded  bool // joint holds a history
 }
 
 // NewScratch returns the memory for forward passes of n.
@@ -40,12 +41,15 @@ func (n *Network) NewScratch() *Scratch {
 
 // Forward puts the two outputs for one moment into out. The input is raw, as
 // [Input] makes it; the history is that of the Spec in rows, the oldest first,
-// and is read by a transformer only. It panics when they are too short.
+// and is read by a transformer only. A nil history is the one of the call before
+// with the same scratch, which need not be encoded again. It panics when they are
+// too short.
 func (n *Network) Forward(s *Scratch, input, history, out []float32) {
 	width := n.spec.Inputs()
 	n.inputs.Apply(s.joint[:width], input[:width])
-	if n.encoder != nil {
+	if n.encoder != nil && (history != nil || !s.coded) {
 		n.encoder.encode(s.code, history, s.joint[width:])
+		s.coded = true
 	}
 	if n.spec.Kind == Mixture {
 		n.weigh(s)

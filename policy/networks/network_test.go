@@ -190,6 +190,23 @@ func TestTransformerTellsTheOrderOfItsHistory(t *testing.T) {
 	}
 }
 
+func TestTransformerGoesOnWithTheHistoryThatItHas(t *testing.T) {
+	t.Parallel()
+	spec := small(Transformer, Plain)
+	net := built(t, spec)
+	first := randomRow(spec.History.Steps * spec.History.Width)
+	second := slices.Clone(first)
+	slices.Reverse(second)
+	scratch, state, out := net.NewScratch(), randomRow(spec.State), make([]float32, Outputs)
+	for _, history := range [][]float32{first, second} {
+		net.Decide(scratch, state, history, 5, 1, out)
+		net.Decide(scratch, state, nil, 7, 1, out)
+		if diff := cmp.Diff(answer(net, history), out); diff != "" {
+			t.Errorf("without the history it answers otherwise than with it (-with +without):\n%s", diff)
+		}
+	}
+}
+
 func answer(net *Network, history []float32) []float32 {
 	out := make([]float32, Outputs)
 	net.Decide(net.NewScratch(), randomRow(net.Spec().State), history, 7, 1, out)
