@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/predictor/drift"
 	"github.com/segue-project/segue/predictor/waits"
@@ -28,8 +29,8 @@ const (
 // at an instant. The zero Hindsight knows of none: it corrects nothing and doubts
 // nothing. It is for several goroutines.
 type Hindsight struct {
-	// Doubt says why the model's forecasts are not to be trusted even as corrected;
-	// empty when nothing speaks against them.
+	// Doubt says why what the model decides by is not to be trusted even as corrected;
+	// empty when nothing speaks against it.
 	Doubt string
 
 	model, planner turnedOut
@@ -45,8 +46,8 @@ func (t turnedOut) correct(f segue.Forecast) segue.Forecast {
 	return t.past.Correct(f, t.pending) // of the copy
 }
 
-// Correct moves a forecast of the model to where waits came to lie in its forecasts
-// before (waits.Follower).
+// Correct moves a forecast of the model's trees to where waits came to lie in their
+// forecasts before (waits.Follower).
 func (h Hindsight) Correct(f segue.Forecast) segue.Forecast { return h.model.correct(f) }
 
 // CorrectPlanner moves a Monte Carlo forecast likewise.
@@ -56,8 +57,8 @@ func (h Hindsight) CorrectPlanner(f segue.Forecast) segue.Forecast { return h.pl
 // before the instant at: at recorded submissions of jobs such as the model was trained
 // for, of at least half and at most twice as many nodes and hours as one of its pairs,
 // by users with nothing else in the queue. Every forecast is corrected by those before
-// it, as the ones to come will be, and the model is doubted by how its own did. Without
-// a Model the planner is asked alone. jobs are the records as they are, in order of
+// it, as the ones to come will be, and the model is doubted by how the blend of both
+// did (learned.Blended). Without a Model the planner is asked alone. jobs are the records as they are, in order of
 // submission; nothing of them after the instant is used.
 func LookBack(
 	ctx context.Context, by Trained, jobs []segue.Job, at segue.Time, cluster simulator.Config, monte predictor.MonteCarloConfig,
@@ -72,12 +73,12 @@ func LookBack(
 	if err := foretell(ctx, by, waited, jobs, cluster, monte); err != nil {
 		return Hindsight{}, fmt.Errorf("judge %s by earlier waits: %w", by.name(), err)
 	}
-	var h Hindsight
-	h.planner, _ = lookBack(waited, at, func(a *asked) segue.Forecast { return a.planned })
-	if by.Model != nil {
-		h.model, h.Doubt = lookBack(waited, at, func(a *asked) segue.Forecast { return a.said })
+	planner := lookBack(waited, at, func(a *asked) *segue.Forecast { return &a.planned })
+	if by.Model == nil {
+		return Hindsight{planner: planner}, nil
 	}
-	return h, nil
+	trees := lookBack(waited, at, func(a *asked) *segue.Forecast { return &a.said })
+	return Hindsight{model: trees, planner: planner, Doubt: doubtOf(waited, at)}, nil
 }
 
 func (t Trained) name() string {
@@ -87,7 +88,7 @@ func (t Trained) name() string {
 	return "model " + t.ID
 }
 
-// asked is a submission and what the model and the planner say of its wait.
+// asked is a submission and what the model's trees and the planner say of its wait.
 type asked struct {
 	job           *segue.Job
 	said, planned segue.Forecast
@@ -142,41 +143,54 @@ func each(
 	return nil
 }
 
-// lookBack goes through the submissions in order of time, by what a forecaster said.
-func lookBack(waited []asked, at segue.Time, said func(*asked) segue.Forecast) (t turnedOut, doubt string) {
-	var band drift.Coverage
-	var outcomes []drift.Outcome
+// lookBack goes through the submissions in order of time, corrects what a forecaster
+// said of each by those before it, and returns how it turned out.
+func lookBack(waited []asked, at segue.Time, said func(*asked) *segue.Forecast) turnedOut {
+	var t turnedOut
+	before := slices.Clone(waited) // as it was said
 	started := slices.DeleteFunc(slices.Clone(waited), func(a asked) bool { return !a.job.Start.Known() })
 	slices.SortStableFunc(started, func(a, b asked) int { return cmp.Compare(a.job.Start, b.job.Start) })
 	learn := func(until segue.Time) {
 		for len(started) > 0 && started[0].job.Start < until {
 			a := &started[0]
-			t.past.Observe(said(a), recordedWait(a.job), a.job.Start)
+			t.past.Observe(*said(a), recordedWait(a.job), a.job.Start)
 			started = started[1:]
 		}
 	}
 	for k := range waited {
 		a := &waited[k]
 		learn(a.job.Submit)
-		t.pending = pendingAt(waited[:k], a.job.Submit, said)
-		if o, over := outcomeOf(band, t.correct(said(a)), a.job, at); over {
+		t.pending = pendingAt(before[:k], a.job.Submit, said)
+		*said(a) = t.correct(*said(a))
+	}
+	learn(at)
+	t.pending = pendingAt(before, at, said)
+	return t
+}
+
+// doubtOf says why the blend of the corrected forecasts is not to be trusted, by
+// what was known at the instant at.
+func doubtOf(waited []asked, at segue.Time) string {
+	var band drift.Coverage
+	var outcomes []drift.Outcome
+	for k := range waited {
+		a := &waited[k]
+		if o, over := outcomeOf(band, learned.Blended(a.said, a.planned), a.job, at); over {
 			outcomes = append(outcomes, o)
 		}
 	}
-	learn(at)
-	t.pending = pendingAt(waited, at, said)
 	slices.SortStableFunc(outcomes, func(a, b drift.Outcome) int { return cmp.Compare(a.Known, b.Known) })
-	_, doubt = band.Check(outcomes, at)
-	return t, doubt
+	_, doubt := band.Check(outcomes, at)
+	return doubt
 }
 
 // pendingAt returns those that waited at an instant.
-func pendingAt(waited []asked, at segue.Time, said func(*asked) segue.Forecast) []waits.Pending {
+func pendingAt(waited []asked, at segue.Time, said func(*asked) *segue.Forecast) []waits.Pending {
 	var pending []waits.Pending
 	for k := range waited {
 		a := &waited[k]
 		if left := leftQueue(a.job); a.job.Submit < at && (!left.Known() || left >= at) {
-			pending = append(pending, waits.Pending{Forecast: said(a), Age: at.Sub(a.job.Submit)})
+			pending = append(pending, waits.Pending{Forecast: *said(a), Age: at.Sub(a.job.Submit)})
 		}
 	}
 	return pending

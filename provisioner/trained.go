@@ -29,7 +29,8 @@ type Trained struct {
 
 // AdviseBy is Advise by a trained model. Its trees forecast the wait of a
 // submission now, from the features of what is known and from the forecasters of
-// predictor.Sources, by.Hindsight corrects that, and its policy decides by it. Later submissions are priced
+// predictor.Sources, by.Hindsight corrects that and the planner's forecast, and its
+// policy decides by the blend of the two. Later submissions are priced
 // by the same forecast, moved by how the Monte Carlo forecast changes until then.
 // Where the model stands aside, the decision is that of Advise, and its
 // reason says why.

@@ -25,11 +25,11 @@ func TestAdviceByAModel(t *testing.T) {
 	t.Parallel()
 	by := provisioner.Trained{ID: "toy", Model: toymodel.New(t, 3*hour, 10*hour, "moe-dqn", "pg")}
 	d := adviseBy(t, by, present(0, 0), question())
-	if !d.Submit || d.Policy != "moe-dqn" || d.Model != "toy" || d.Forecast.Source != "trees" {
-		t.Errorf("%s of %s submits %t by %s, want moe-dqn of toy, true, by trees", d.Policy, d.Model, d.Submit, d.Forecast.Source)
+	if !d.Submit || d.Policy != "moe-dqn" || d.Model != "toy" || d.Forecast.Source != "blend" {
+		t.Errorf("%s of %s submits %t by %s, want moe-dqn of toy, true, by blend", d.Policy, d.Model, d.Submit, d.Forecast.Source)
 	}
-	if now, later := d.Alternatives[0], d.Alternatives[1]; now.Forecaster != "trees" || later.Forecaster != "trees + monte-carlo" {
-		t.Errorf("a submission now is priced by %s, a later one by %s, want trees and trees + monte-carlo", now.Forecaster, later.Forecaster)
+	if now, later := d.Alternatives[0], d.Alternatives[1]; now.Forecaster != "blend" || later.Forecaster != "blend + monte-carlo" {
+		t.Errorf("a submission now is priced by %s, a later one by %s, want blend and blend + monte-carlo", now.Forecaster, later.Forecaster)
 	}
 	by.Policy = "trees-quantile"
 	if d := adviseBy(t, by, present(0, 0), question()); d.Submit || d.Policy != "trees-quantile" {
@@ -63,8 +63,8 @@ func TestQuestionsThatNoModelAnswers(t *testing.T) {
 	by := provisioner.Trained{ID: "toy", Model: toymodel.New(t, 3*hour, 10*hour), Policy: "moe-dqn"}
 	q := question()
 	for want, ask := range map[string]func(){
-		`advise: model toy: the model has no policy "moe-dqn": want one of trees-quantile`: func() {},
-		"advise: the request is for 5 nodes, the cluster has 4":                            func() { q.Request.Nodes = 5 },
+		`advise: model toy: the model has no policy "moe-dqn": want one of blend-quantile, trees-quantile`: func() {},
+		"advise: the request is for 5 nodes, the cluster has 4":                                            func() { q.Request.Nodes = 5 },
 	} {
 		q = question()
 		ask()

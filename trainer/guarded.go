@@ -4,13 +4,12 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor/drift"
-	"github.com/segue-project/segue/predictor/waits"
 )
 
 // Guarded returns the contender that decides as `segue advise --model` does: by
 // the policy of that name, the default for an empty one, and by learned.Planner
 // where the features are unlike those that training saw, or where forecasts have
-// not kept their word. It reads the forecasts that Foretell left in the episodes,
+// not kept their word. It reads the blend that Recalibrate left in the episodes,
 // and the doubts of castDoubt.
 func Guarded(m *learned.Model, name string) (Contender, error) {
 	p, err := m.Policy(name)
@@ -22,13 +21,13 @@ func Guarded(m *learned.Model, name string) (Contender, error) {
 
 type guarded struct {
 	model  *learned.Model
-	policy *learned.Policy // nil: the quantile rule of the trees
+	policy *learned.Policy // nil: the quantile rule of the blend
 	asked  []float64
 }
 
 func (g guarded) Name() string {
 	if g.policy == nil {
-		return learned.TreesQuantile + "-guarded"
+		return learned.BlendQuantile + "-guarded"
 	}
 	return g.policy.Name + "-guarded"
 }
@@ -61,7 +60,7 @@ func (g guarded) Choose(e *Episode) ([]int, error) {
 func castDoubt(episodes []Episode) {
 	var band drift.Coverage
 	var outcomes []drift.Outcome
-	for _, t := range sorted(turnouts(episodes, waits.Source)) {
+	for _, t := range sorted(turnouts(episodes, learned.Blend)) {
 		outcomes = append(outcomes, band.Outcome(t.Forecast, t.Wait, t.Known))
 	}
 	_ = inParallel(len(episodes), func() (func(i int) error, error) {
@@ -82,6 +81,6 @@ func (g guarded) trained(e *Episode) (func(lead int, preference float64) bool, e
 		return deciding(g.policy, e)
 	}
 	return func(lead int, preference float64) bool {
-		return learned.TreesRule(segue.Preference(preference)).Need(e.Forecasts[waits.Source][lead]) >= e.Curve.Leads[lead]
+		return learned.Quantile(learned.Blend, segue.Preference(preference)).Need(e.Forecasts[learned.Blend][lead]) >= e.Curve.Leads[lead]
 	}, nil
 }

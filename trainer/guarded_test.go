@@ -10,17 +10,17 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/internal/toymodel"
 	"github.com/segue-project/segue/policy"
-	"github.com/segue-project/segue/predictor/waits"
+	"github.com/segue-project/segue/policy/learned"
 )
 
 // watchedEpisode has leads of 0 to 9 hours, a planner that foresees a wait of 7
-// hours, trees that foresee 5, and a queue that is as long as said at each lead.
+// hours, a model that foresees 5, and a queue that is as long as said at each lead.
 func watchedEpisode(queue ...float32) *Episode {
 	e := episodeOf(midnight(1), make([]float64, len(queue)), nil)
 	e.Timeline = &Timeline{Width: 1}
 	for k, pending := range queue {
 		e.Features = append(e.Features, toymodel.Features("pending.jobs_log", pending)...)
-		for source, wait := range map[string]time.Duration{policy.Corrected: 7 * hour, waits.Source: 5 * hour} {
+		for source, wait := range map[string]time.Duration{policy.Corrected: 7 * hour, learned.Blend: 5 * hour} {
 			e.Forecasts[source] = append(e.Forecasts[source], segue.NewForecast(e.At(k), source, []time.Duration{wait}))
 		}
 	}
@@ -38,7 +38,7 @@ func TestGuardedPolicyLeavesUnknownQueuesToThePlanner(t *testing.T) {
 		want   int
 	}{
 		"in a known queue the network submits":         {"", []float32{calm, calm, calm, calm, calm, calm, calm, calm, calm, calm}, 3},
-		"and the trees by their forecast":              {"trees-quantile", []float32{calm, calm, calm, calm, calm, calm, calm, calm, calm, calm}, 5},
+		"and the rule by the forecast":                 {"blend-quantile", []float32{calm, calm, calm, calm, calm, calm, calm, calm, calm, calm}, 5},
 		"in an unknown one the planner":                {"", []float32{jammed, jammed, jammed, jammed, jammed, jammed, jammed, jammed, jammed, jammed}, 7},
 		"as soon as it is unknown and the planner due": {"", []float32{calm, calm, calm, calm, calm, calm, jammed, calm, calm, jammed}, 6},
 	}
@@ -62,7 +62,7 @@ func TestGuardedPolicyLeavesUnknownQueuesToThePlanner(t *testing.T) {
 	}
 }
 
-// Trees that always say five hours, on waits of twenty, are wrong every time: once
+// A model that always says five hours, on waits of twenty, is wrong every time: once
 // that shows, the planner decides.
 func TestGuardedPolicyLeavesBadForecastsToThePlanner(t *testing.T) {
 	t.Parallel()

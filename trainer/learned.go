@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy"
@@ -10,9 +11,10 @@ import (
 	"github.com/segue-project/segue/predictor/waits"
 )
 
-// LearnedFamilies are the rules that decide by the forecast of a model.
+// LearnedFamilies are the rules that decide by the forecasts of a model: its trees'
+// and the blend.
 func LearnedFamilies() []policy.Family {
-	return policy.ForecastFamilies(waits.Source)
+	return slices.Concat(policy.ForecastFamilies(waits.Source), policy.ForecastFamilies(learned.Blend))
 }
 
 // Foretell adds the forecasts of a model of waits to the episodes, which must
@@ -40,7 +42,7 @@ func Foretell(episodes []Episode, model func() (*waits.Model, error)) error {
 }
 
 // Network returns the contender that decides as the policy of a model, which
-// reads the forecasts that Foretell left in the episodes.
+// reads the blend that Recalibrate left in the episodes.
 func Network(p *learned.Policy) Contender { return network{p, preferences} }
 
 type network struct {
@@ -93,7 +95,7 @@ func (v *viewer) move(e *Episode, lead int) []float32 {
 		return nil
 	}
 	v.lead = lead
-	v.state = policy.State(e.FeaturesAt(lead), e.Forecasts[waits.Source][lead], e.Curve.Leads[lead], v.state[:0])
+	v.state = policy.State(e.FeaturesAt(lead), e.Forecasts[learned.Blend][lead], e.Curve.Leads[lead], v.state[:0])
 	hour := nextHour(e.At(lead) + 1)
 	if !v.transformer || v.window != nil && v.hour == hour {
 		return nil

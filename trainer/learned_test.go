@@ -10,6 +10,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/predictor/waits"
 )
@@ -75,8 +76,8 @@ func TestLearnedForecastsKnowNothingLater(t *testing.T) {
 		if err := Foretell(episodes, foreseen); err != nil {
 			t.Fatal(err)
 		}
-		Recalibrate(episodes, nil)
 		CorrectPlanner(episodes, nil)
+		Recalibrate(episodes, nil)
 		return episodes
 	}
 	one := foretold(r)
@@ -95,7 +96,7 @@ func TestLearnedForecastsKnowNothingLater(t *testing.T) {
 			if a.At(lead) > now || a.Curve.Start != b.Curve.Start {
 				continue
 			}
-			for _, name := range []string{waits.Source, policy.Corrected} {
+			for _, name := range []string{waits.Source, policy.Corrected, learned.Blend} {
 				if diff := cmp.Diff(a.Forecasts[name][lead], b.Forecasts[name][lead]); diff != "" {
 					t.Errorf("start %d, lead %s: the forecast of %s knows the future:\n%s", i, a.Curve.Leads[lead], name, diff)
 				}

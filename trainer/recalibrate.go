@@ -7,6 +7,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/predictor/waits"
 )
@@ -26,9 +27,19 @@ const turnoutEvery = 6 * time.Hour
 
 // Recalibrate corrects the forecasts that Foretell left in the episodes by what
 // was known before their instants of the earlier turnouts and of those of the
-// episodes themselves, which it returns as they were before the correction.
+// episodes themselves, which it returns as they were before the correction. Of these
+// and of what CorrectPlanner left it makes the forecasts learned.Blend.
 func Recalibrate(episodes []Episode, earlier []Turnout) []Turnout {
-	return recalibrate(episodes, waits.Source, waits.Source, earlier)
+	own := recalibrate(episodes, waits.Source, waits.Source, earlier)
+	for i := range episodes {
+		trees, planner := episodes[i].Forecasts[waits.Source], episodes[i].Forecasts[policy.Corrected]
+		blend := slices.Clone(trees)
+		for k := range planner {
+			blend[k] = learned.Blended(trees[k], planner[k])
+		}
+		episodes[i].Forecasts[learned.Blend] = blend
+	}
+	return own
 }
 
 // CorrectPlanner adds the forecasts policy.Corrected to episodes that have those of

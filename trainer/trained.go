@@ -9,7 +9,6 @@ import (
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/policy/published"
-	"github.com/segue-project/segue/predictor/waits"
 )
 
 // Trained is a model that a backtest judges. Of several, every month of a rolling
@@ -159,7 +158,7 @@ func (b *backtest) withModels(
 func coverageOf(episodes []Episode) evaluation.ForecastCoverage {
 	c := evaluation.ForecastCoverage{}
 	var at50, at90 int
-	for _, t := range turnouts(episodes, waits.Source) {
+	for _, t := range turnouts(episodes, learned.Blend) {
 		c.Forecasts++
 		if t.Wait <= t.Forecast.Quantile(0.5) {
 			at50++

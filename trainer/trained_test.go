@@ -106,8 +106,8 @@ func TestSeedsAreJudgedSideBySide(t *testing.T) {
 		names = append(names, p.Name)
 	}
 	want := []string{
-		"constant", "reactive", "trees-scaled", "trees-quantile", "toy", "toy-asked",
-		"trees-scaled-seed-2", "trees-quantile-seed-2", "toy-seed-2", "toy-asked-seed-2", "oracle",
+		"constant", "reactive", "trees-scaled", "trees-quantile", "blend-scaled", "blend-quantile", "toy", "toy-asked",
+		"trees-scaled-seed-2", "trees-quantile-seed-2", "blend-scaled-seed-2", "blend-quantile-seed-2", "toy-seed-2", "toy-asked-seed-2", "oracle",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("rows differ (-want +got):\n%s", diff)

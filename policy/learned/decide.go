@@ -15,35 +15,51 @@ import (
 // Situation is what a model decides from.
 type Situation struct {
 	// Situation holds the planner's forecasts, of which Forecast decides where the
-	// model stands aside. Where it does not, the alternatives are those of Later
-	// as the model sees them: its own forecast of a submission now, moved by how
-	// the planner's simulations change until later.
+	// model stands aside, and has a share in the blend where it does not. There the
+	// alternatives are those of Later as the model sees them: its forecast of a
+	// submission now, moved by how the planner's simulations change until later.
 	policy.Situation
 	// Features are those of a predictor.Describer for a submission now.
 	Features []float32
 	// History is the window of predictor.SummarySteps summaries, the oldest
 	// first. Only a transformer reads it.
 	History []float32
-	// Correct, when not nil, moves the model's forecast by how earlier ones turned
-	// out, and Doubt says why they are not to be trusted for all that; empty when
-	// they are.
-	Correct func(segue.Forecast) segue.Forecast
-	Doubt   string
-	// CorrectPlanner, when not nil, is Correct for the planner's forecasts, where the
-	// model stands aside.
-	CorrectPlanner func(segue.Forecast) segue.Forecast
+	// Correct and CorrectPlanner, when not nil, move the forecasts of the trees and
+	// of the planner by how earlier ones turned out, and Doubt says why the two
+	// together are not to be trusted for all that; empty when they are.
+	Correct, CorrectPlanner func(segue.Forecast) segue.Forecast
+	Doubt                   string
 	// LongestLead is the most that ever remained of a current link in training, 0
 	// for not known. With more than that remaining a network is not asked: there
 	// is time.
 	LongestLead time.Duration
 }
 
-// TreesQuantile is the name of the policy that every model has: it covers the
-// quantile of the model's own forecast that the preference asks for.
-const TreesQuantile = waits.Source + "-quantile"
+// Blend is the name of the forecast that a model decides by: see Blended.
+const Blend = "blend"
+
+// Blended returns the forecast that a model decides by: that of its trees averaged
+// with the planner's, both as corrected. The two err in different ways. Trees know
+// how such queues went on, and not this one's jobs; simulations know its jobs, and
+// not what they leave out. Where there is no planner's it is the trees'.
+func Blended(trees, planner segue.Forecast) segue.Forecast {
+	if planner.Empty() {
+		return trees
+	}
+	return waits.Average(Blend, trees, planner)
+}
+
+// BlendQuantile and TreesQuantile are the names of the policies that every model
+// has: they cover the quantile that the preference asks for, of the blend and of the
+// trees' forecast alone.
+const (
+	BlendQuantile = Blend + "-quantile"
+	TreesQuantile = waits.Source + "-quantile"
+)
 
 // PolicyNames returns the names of the policies that can decide, the default
-// first: moe-dqn where the model has it, else its first network.
+// first: moe-dqn where the model has it, else its first network, else
+// BlendQuantile.
 func (m *Model) PolicyNames() []string {
 	names := make([]string, 0, len(m.Policies)+1)
 	for _, p := range m.Policies {
@@ -52,12 +68,12 @@ func (m *Model) PolicyNames() []string {
 	if i := slices.Index(names, "moe-dqn"); i > 0 {
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "moe-dqn")
 	}
-	return append(names, TreesQuantile)
+	return append(names, BlendQuantile, TreesQuantile)
 }
 
-// Policy returns the network of that name, nil for TreesQuantile. An empty name
-// is the default. A name that the model does not have is an error of kind
-// segue.Invalid.
+// Policy returns the network of that name, nil for BlendQuantile and TreesQuantile.
+// An empty name is the default. A name that the model does not have is an error of
+// kind segue.Invalid.
 func (m *Model) Policy(name string) (*Policy, error) {
 	names := m.PolicyNames()
 	if name == "" {
@@ -76,7 +92,7 @@ func (m *Model) Policy(name string) (*Policy, error) {
 // Planner is the rule that decides where a model stands aside, and where there is
 // none.
 func Planner(prefer segue.Preference) policy.Rule {
-	return policy.Rule{Name: policy.Corrected + "-quantile", Forecaster: policy.Corrected, Form: policy.Quantile, Param: prefer.CriticalQuantile()}
+	return Quantile(policy.Corrected, prefer)
 }
 
 // Plan answers as Planner does, by the situation's forecasts as correct moves them;
@@ -92,9 +108,10 @@ func Plan(s policy.Situation, correct func(segue.Forecast) segue.Forecast) segue
 	return policy.Decide(Planner(s.Prefer), s)
 }
 
-// TreesRule is the rule of TreesQuantile.
-func TreesRule(prefer segue.Preference) policy.Rule {
-	return policy.Rule{Name: TreesQuantile, Forecaster: waits.Source, Form: policy.Quantile, Param: prefer.CriticalQuantile()}
+// Quantile is the rule that covers the quantile of a forecaster's waits that the
+// preference asks for: of Blend or of waits.Source.
+func Quantile(forecaster string, prefer segue.Preference) policy.Rule {
+	return policy.Rule{Name: forecaster + "-quantile", Forecaster: forecaster, Form: policy.Quantile, Param: prefer.CriticalQuantile()}
 }
 
 // Decide answers with the policy of that name, an empty one being the default,
@@ -122,21 +139,32 @@ func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
 	if err != nil {
 		return segue.Decision{}, err
 	}
-	s.Forecast = forecaster.Forecast(s.At, s.Features)
-	if s.Correct != nil {
-		s.Forecast = s.Correct(s.Forecast)
+	trees := corrected(forecaster.Forecast(s.At, s.Features), s.Correct)
+	rule := Quantile(Blend, s.Prefer)
+	if name == TreesQuantile {
+		rule = Quantile(waits.Source, s.Prefer)
+		s.Forecast = trees
+	} else {
+		s.Forecast = Blended(trees, corrected(s.Forecast, s.CorrectPlanner))
 	}
 	s.Later = moved(s.Forecast, s.Later)
 	if network == nil {
-		d := policy.Enveloped(TreesQuantile, TreesRule(s.Prefer).Need(s.Forecast), s.Situation)
+		d := policy.Enveloped(rule.Name, rule.Need(s.Forecast), s.Situation)
 		d.Reason = reason(d, s.MaxLead)
 		return d, nil
 	}
 	return network.decide(s)
 }
 
-// moved returns the model's forecasts at the instants of the planner's: the trees
-// know the queue as it is and not as it will be, so that each quantile of theirs
+func corrected(f segue.Forecast, by func(segue.Forecast) segue.Forecast) segue.Forecast {
+	if by == nil {
+		return f
+	}
+	return by(f)
+}
+
+// moved returns the model's forecasts at the instants of the planner's: trees
+// know the queue as it is and not as it will be, so that each quantile
 // goes along with the planner's from the first of its forecasts, a submission
 // now, to the later one.
 func moved(model segue.Forecast, planner []segue.Forecast) []segue.Forecast {

@@ -56,24 +56,29 @@ func TestModelDecides(t *testing.T) {
 		"at its lead the network submits": {
 			remaining: 12 * hour, wantPolicy: "moe-dqn", wantSubmit: true,
 			wantReason: "Submit now: the current link ends in 12 h, and of such jobs submitted now 100 % would start before that, for an expected " +
-				"0 min of interruption and 6 h of overlap; moe-dqn decides so at a price of 0.25 h of interruption for an hour of overlap.",
+				"0 min of interruption and 9 h of overlap; moe-dqn decides so at a price of 0.25 h of interruption for an hour of overlap.",
 		},
 		"before it the network waits until it would submit": {
 			policy: "dqn", remaining: 20 * hour, wantPolicy: "dqn", wantWait: 8 * hour,
 			wantReason: "Wait until 2023-02-14 20:00 UTC: the current link ends in 20 h, and of such jobs submitted now 100 % would start before that, for an expected " +
-				"0 min of interruption and 14 h of overlap; dqn decides so at a price of 0.25 h of interruption for an hour of overlap.",
+				"0 min of interruption and 17 h of overlap; dqn decides so at a price of 0.25 h of interruption for an hour of overlap.",
 		},
 		"the cap holds for networks": {
 			remaining: 10 * hour, change: func(s *learned.Situation) { s.MaxLead = 4 * hour }, wantPolicy: "moe-dqn", wantWait: 6 * hour,
 			wantReason: "Wait until 2023-02-14 18:00 UTC: the current link ends in 10 h, and of such jobs submitted now 100 % would start before that, for an expected " +
-				"0 min of interruption and 4 h of overlap; moe-dqn decides so at a price of 0.25 h of interruption for an hour of overlap, and you allow 4 h of lead at most.",
+				"0 min of interruption and 7 h of overlap; moe-dqn decides so at a price of 0.25 h of interruption for an hour of overlap, and you allow 4 h of lead at most.",
 		},
 		"with more remaining than in training there is time": {
 			remaining: 20 * hour, change: func(s *learned.Situation) { s.LongestLead = 8 * hour }, wantPolicy: "moe-dqn", wantWait: 12 * hour,
 			wantReason: "Wait until 2023-02-15 00:00 UTC: the current link ends in 20 h, and of such jobs submitted now 100 % would start before that, for an expected " +
-				"0 min of interruption and 14 h of overlap; moe-dqn decides so at a price of 0.25 h of interruption for an hour of overlap.",
+				"0 min of interruption and 17 h of overlap; moe-dqn decides so at a price of 0.25 h of interruption for an hour of overlap.",
 		},
-		"the trees' quantile rule goes by the wait": {
+		"the quantile rule goes by half of what the trees say, and half of the planner's": {
+			policy: learned.BlendQuantile, remaining: 20 * hour, wantPolicy: "blend-quantile", wantWait: 17 * hour,
+			wantReason: "Wait until 2023-02-15 04:59 UTC: the current link ends in 20 h, and of such jobs submitted now 100 % would start before that, for an expected " +
+				"0 min of interruption and 17 h of overlap; blend-quantile decides so at a price of 0.25 h of interruption for an hour of overlap.",
+		},
+		"the trees' quantile rule goes by the trees alone": {
 			policy: learned.TreesQuantile, remaining: 20 * hour, wantPolicy: "trees-quantile", wantWait: 14 * hour,
 			wantReason: "Wait until 2023-02-15 01:59 UTC: the current link ends in 20 h, and of such jobs submitted now 100 % would start before that, for an expected " +
 				"0 min of interruption and 14 h of overlap; trees-quantile decides so at a price of 0.25 h of interruption for an hour of overlap.",
@@ -101,7 +106,7 @@ func TestModelDecides(t *testing.T) {
 }
 
 // The simulations know of no wait now and of two hours after an hour, so that the
-// model's six hours become eight.
+// three hours of the blend become five.
 func TestLaterSubmissionsArePricedByTheModelAndHowTheQueueChanges(t *testing.T) {
 	t.Parallel()
 	s := situation(4 * hour)
@@ -111,7 +116,7 @@ func TestLaterSubmissionsArePricedByTheModelAndHowTheQueueChanges(t *testing.T) 
 	for _, a := range d.Alternatives {
 		got = append(got, a.Forecaster+": "+policy.Words(a.Interruption))
 	}
-	if diff := cmp.Diff([]string{"trees: 2 h", "trees + monte-carlo: 5 h", "trees + monte-carlo: 6 h"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"blend: 0 min", "blend + monte-carlo: 2 h", "blend + monte-carlo: 3 h"}, got); diff != "" {
 		t.Errorf("alternatives differ (-want +got):\n%s", diff)
 	}
 }
@@ -171,9 +176,34 @@ func TestPlannerIsCorrectedWhereTheModelStandsAside(t *testing.T) {
 	if s.Forecast.Waits[0] != 0 || s.Later[1].Waits[0] != 0 {
 		t.Error("the situation was changed")
 	}
-	s.Doubt = ""
-	if d := decide(t, model, "", s); d.Policy != "moe-dqn" || d.Forecast.Quantile(0.5) == 11*hour {
-		t.Errorf("%s decides by a median of %s: the correction of the planner is none of the model's", d.Policy, d.Forecast.Quantile(0.5))
+}
+
+// The trees say six hours and the planner none; as corrected nine and eleven.
+func TestModelDecidesByTheBlendOfCorrectedForecasts(t *testing.T) {
+	t.Parallel()
+	model := toymodel.New(t, 6*hour, 12*hour, "moe-dqn")
+	to := func(wait time.Duration) func(segue.Forecast) segue.Forecast {
+		return func(f segue.Forecast) segue.Forecast { return segue.Forecast{At: f.At, Source: f.Source, Waits: []time.Duration{wait}} }
+	}
+	for name, tt := range map[string]struct {
+		trees, planner func(segue.Forecast) segue.Forecast
+		want           time.Duration
+	}{
+		"both as they are":       {nil, nil, 3 * hour},
+		"the trees' corrected":   {to(9 * hour), nil, 4*hour + 30*time.Minute},
+		"the planner's":          {nil, to(11 * hour), 8*hour + 30*time.Minute},
+		"both":                   {to(9 * hour), to(11 * hour), 10 * hour},
+		"the planner's is empty": {to(9 * hour), func(segue.Forecast) segue.Forecast { return segue.Forecast{} }, 9 * hour},
+	} {
+		s := situation(10 * hour)
+		s.Correct, s.CorrectPlanner = tt.trees, tt.planner
+		if got := decide(t, model, "", s).Forecast.Quantile(0.5); (got - tt.want).Abs() > time.Minute {
+			t.Errorf("%s: it decides by a median of %s, want %s", name, got, tt.want)
+		}
+		d := decide(t, model, learned.TreesQuantile, s)
+		if want := decide(t, model, learned.TreesQuantile, learned.Situation{Situation: s.Situation, Features: s.Features, Correct: tt.trees}); d.SubmitAt != want.SubmitAt {
+			t.Errorf("%s: the trees alone submit at %s, want %s", name, d.SubmitAt, want.SubmitAt)
+		}
 	}
 }
 
@@ -200,7 +230,7 @@ func TestDefaultPolicyAndUnknownNames(t *testing.T) {
 	}{
 		"moe-dqn wherever it stands": {[]string{"pg", "dqn", "moe-dqn"}, "moe-dqn"},
 		"else the first":             {[]string{"pg", "dqn"}, "pg"},
-		"else the trees":             {nil, "trees-quantile"},
+		"else the blend":             {nil, "blend-quantile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/segue-project/segue/evaluation"
-	"github.com/segue-project/segue/predictor/waits"
+	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/trainer"
 )
 
@@ -49,7 +49,7 @@ func reliability(streams []trainer.Stream, group func(*trainer.Episode) string) 
 
 func (r *Reliability) add(e *trainer.Episode) {
 	for k := 0; k < len(e.Curve.Leads); k += coverEvery {
-		f, wait := e.Forecasts[waits.Source][k], e.Curve.Outcomes[k]+e.Curve.Leads[k]
+		f, wait := e.Forecasts[learned.Blend][k], e.Curve.Outcomes[k]+e.Curve.Leads[k]
 		r.Count++
 		for i, level := range Levels {
 			if wait <= f.Quantile(level) {

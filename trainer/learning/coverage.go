@@ -4,7 +4,7 @@ package learning
 
 import (
 	"github.com/segue-project/segue/evaluation"
-	"github.com/segue-project/segue/predictor/waits"
+	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/trainer"
 )
 
@@ -47,7 +47,7 @@ func coverage(streams []trainer.Stream) []Coverage {
 func (c *Coverage) add(e *trainer.Episode) {
 	var sample []float64
 	for k := 0; k < len(e.Curve.Leads); k += coverEvery {
-		f := e.Forecasts[waits.Source][k]
+		f := e.Forecasts[learned.Blend][k]
 		wait := e.Curve.Outcomes[k] + e.Curve.Leads[k]
 		c.Count++
 		if wait <= f.Quantile(0.5) {

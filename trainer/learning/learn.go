@@ -210,7 +210,8 @@ func (c Config) train(ctx context.Context, name string, streams []trainer.Stream
 }
 
 // foretell gives every episode of the streams the forecast of trees that never
-// saw its time, recalibrated by what was known at the time.
+// saw its time, and the blend with the planner's, recalibrated by what was known at
+// the time.
 func (f *Forecast) foretell(streams []trainer.Stream) error {
 	b := blocksOf(streams)
 	for _, s := range streams {
@@ -228,6 +229,7 @@ func (f *Forecast) foretell(streams []trainer.Stream) error {
 				return err
 			}
 		}
+		trainer.CorrectPlanner(s.Episodes, nil)
 		trainer.Recalibrate(s.Episodes, nil)
 	}
 	return nil

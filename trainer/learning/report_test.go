@@ -56,7 +56,7 @@ func TestReportOfATrainingShowsAllOfIt(t *testing.T) {
 	for _, s := range report.Frontier.Series {
 		policies = append(policies, s.Name)
 	}
-	if diff := cmp.Diff([]string{"constant", "trees-scaled", "trees-quantile", "moe-dqn", "pg", "oracle"}, policies); diff != "" {
+	if diff := cmp.Diff([]string{"constant", "trees-scaled", "trees-quantile", "blend-scaled", "blend-quantile", "moe-dqn", "pg", "oracle"}, policies); diff != "" {
 		t.Errorf("policies of the frontier (-want +got):\n%s", diff)
 	}
 

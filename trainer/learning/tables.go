@@ -7,8 +7,8 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy"
+	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor"
-	"github.com/segue-project/segue/predictor/waits"
 	"github.com/segue-project/segue/trainer"
 	"github.com/segue-project/segue/trainer/environment"
 )
@@ -36,7 +36,7 @@ func episodeOf(e *trainer.Episode, histories bool) environment.Episode {
 	for k, lead := range e.Curve.Leads {
 		out.Leads = append(out.Leads, float32(lead.Hours()))
 		out.Outcomes = append(out.Outcomes, float32(e.Curve.Outcomes[k].Hours()))
-		out.States = policy.State(e.FeaturesAt(k), e.Forecasts[waits.Source][k], lead, out.States)
+		out.States = policy.State(e.FeaturesAt(k), e.Forecasts[learned.Blend][k], lead, out.States)
 		if histories {
 			out.Histories = e.Timeline.Window(e.At(k), out.Histories)
 		}
