@@ -67,13 +67,34 @@ type Result struct {
 }
 
 // ForecastCoverage is the share of the waits of the test period that lay within
-// the median and within the 0.9 quantile of a model's forecasts, as they had been
-// corrected then.
+// the median and within the 0.9 quantile of what a model decides by, as it had been
+// corrected then. A wait that a forecast has several times, so that the quantile lies
+// among them, is within by that part (drift.Coverage).
 type ForecastCoverage struct {
-	Model     string  `json:"model"` // "" or "seed-2"
-	Forecasts int     `json:"forecasts"`
-	At50      float64 `json:"within_the_median"`
-	At90      float64 `json:"within_the_0.9_quantile"`
+	Model string `json:"model"` // "" or "seed-2"
+	Covered
+	// By the load of the start.
+	Light  Covered `json:"light"`
+	Medium Covered `json:"medium"`
+	Heavy  Covered `json:"heavy"`
+}
+
+// Covered is how often so many waits lay within their forecasts.
+type Covered struct {
+	Forecasts int    `json:"forecasts"`
+	At50      Number `json:"within_the_median"`
+	At90      Number `json:"within_the_0.9_quantile"`
+}
+
+// Of returns the part of a load.
+func (c *ForecastCoverage) Of(l Load) *Covered {
+	switch l {
+	case Light:
+		return &c.Light
+	case Medium:
+		return &c.Medium
+	}
+	return &c.Heavy
 }
 
 // Score is the measure of one policy. Hours are means over the test starts.

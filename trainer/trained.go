@@ -9,6 +9,7 @@ import (
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/policy/published"
+	"github.com/segue-project/segue/predictor/drift"
 )
 
 // Trained is a model that a backtest judges. Of several, every month of a rolling
@@ -156,19 +157,21 @@ func (b *backtest) withModels(
 // coverageOf returns how often waits lay within the forecasts that the episodes
 // hold.
 func coverageOf(episodes []Episode) evaluation.ForecastCoverage {
-	c := evaluation.ForecastCoverage{}
-	var at50, at90 int
-	for _, t := range turnouts(episodes, learned.Blend) {
-		c.Forecasts++
-		if t.Wait <= t.Forecast.Quantile(0.5) {
-			at50++
-		}
-		if t.Wait <= t.Forecast.Quantile(0.9) {
-			at90++
+	var c evaluation.ForecastCoverage
+	median, top := drift.Coverage{Level: 0.5}, drift.Coverage{Level: 0.9}
+	for i := range episodes {
+		byLoad := c.Of(evaluation.LoadOf(episodes[i].Curve.Reactive().Hours()))
+		for _, t := range turnouts(episodes[i:i+1], learned.Blend) {
+			for _, sum := range []*evaluation.Covered{&c.Covered, byLoad} {
+				sum.Forecasts++
+				sum.At50 += evaluation.Number(median.Outcome(t.Forecast, t.Wait, t.Known).Within)
+				sum.At90 += evaluation.Number(top.Outcome(t.Forecast, t.Wait, t.Known).Within)
+			}
 		}
 	}
-	if c.Forecasts > 0 {
-		c.At50, c.At90 = float64(at50)/float64(c.Forecasts), float64(at90)/float64(c.Forecasts)
+	for _, sum := range []*evaluation.Covered{&c.Covered, &c.Light, &c.Medium, &c.Heavy} {
+		n := evaluation.Number(sum.Forecasts) // none of none is no number
+		sum.At50, sum.At90 = sum.At50/n, sum.At90/n
 	}
 	return c
 }

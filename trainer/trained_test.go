@@ -4,11 +4,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/internal/toymodel"
+	"github.com/segue-project/segue/policy/learned"
 )
 
 func TestASplitIsJudgedByTheNewestModelThatHadNotSeenIt(t *testing.T) {
@@ -139,5 +143,29 @@ func TestModelsThatCannotBeComparedAreRefused(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
+	}
+}
+
+// Forecasts are of no wait four times in six: three quarters of the median's share
+// of those that did not wait lie within it.
+func TestCoverageCountsWaitsByLoadAndTiesInPart(t *testing.T) {
+	t.Parallel()
+	episode := func(wait float64) Episode { // of one lead: submitted when the link ends
+		e := episodeOf(midnight(1), []float64{wait}, nil)
+		e.Forecasts[learned.Blend] = []segue.Forecast{segue.NewForecast(e.At(0), learned.Blend, []time.Duration{0, 0, 0, 0, 3 * hour, 4 * hour})}
+		return e
+	}
+	got := coverageOf([]Episode{episode(0), episode(3), episode(20)})
+	want := evaluation.ForecastCoverage{
+		Covered: evaluation.Covered{Forecasts: 3, At50: 0.25, At90: 2. / 3},
+		Light:   evaluation.Covered{Forecasts: 1, At50: 0.75, At90: 1},
+		Medium:  evaluation.Covered{Forecasts: 1, At50: 0, At90: 1},
+		Heavy:   evaluation.Covered{Forecasts: 1, At50: 0, At90: 0},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Errorf("coverage differs (-want +got):\n%s", diff)
+	}
+	if got := coverageOf(nil); got.At90.Known() || got.Heavy.At50.Known() {
+		t.Errorf("of no waits %v lie within their forecasts, want no number", got.At90)
 	}
 }

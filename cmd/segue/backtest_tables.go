@@ -101,8 +101,9 @@ func (b backtestTables) months(title string, r *evaluation.Rolling) {
 // coverage prints how the forecasts of models turned out.
 func (b backtestTables) coverage(prefix string, r evaluation.Result) {
 	for _, c := range r.Coverage {
-		fmt.Fprintf(b.w, "%sof %d waits %.0f %% lay within the 0.9 quantile of the model's forecast, %.0f %% within its median. %s\n",
-			prefix, c.Forecasts, 100*c.At90, 100*c.At50, c.Model)
+		fmt.Fprintf(b.w, "%sof %d waits %s lay within the 0.9 quantile of the model's forecast (light %s of %d, medium %s of %d, heavy %s of %d), "+
+			"%s within its median. %s\n", prefix, c.Forecasts, percent(c.At90), percent(c.Light.At90), c.Light.Forecasts,
+			percent(c.Medium.At90), c.Medium.Forecasts, percent(c.Heavy.At90), c.Heavy.Forecasts, percent(c.At50), c.Model)
 	}
 }
 

@@ -52,9 +52,7 @@ func (r *Reliability) add(e *trainer.Episode) {
 		f, wait := e.Forecasts[learned.Blend][k], e.Curve.Outcomes[k]+e.Curve.Leads[k]
 		r.Count++
 		for i, level := range Levels {
-			if wait <= f.Quantile(level) {
-				r.Within[i]++
-			}
+			r.Within[i] += within(f, level, wait)
 		}
 	}
 }

@@ -3,8 +3,12 @@
 package learning
 
 import (
+	"time"
+
+	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/evaluation"
 	"github.com/segue-project/segue/policy/learned"
+	"github.com/segue-project/segue/predictor/drift"
 	"github.com/segue-project/segue/trainer"
 )
 
@@ -43,6 +47,12 @@ func coverage(streams []trainer.Stream) []Coverage {
 	return list
 }
 
+// within is 1 for a wait within a quantile of its forecast, 0 for one beyond, and in
+// between where the forecast has it several times (drift.Coverage).
+func within(f segue.Forecast, level float64, wait time.Duration) float64 {
+	return drift.Coverage{Level: level}.Outcome(f, wait, f.At).Within
+}
+
 // add sums up an episode.
 func (c *Coverage) add(e *trainer.Episode) {
 	var sample []float64
@@ -50,12 +60,8 @@ func (c *Coverage) add(e *trainer.Episode) {
 		f := e.Forecasts[learned.Blend][k]
 		wait := e.Curve.Outcomes[k] + e.Curve.Leads[k]
 		c.Count++
-		if wait <= f.Quantile(0.5) {
-			c.At50++
-		}
-		if wait <= f.Quantile(0.9) {
-			c.At90++
-		}
+		c.At50 += within(f, 0.5, wait)
+		c.At90 += within(f, 0.9, wait)
 		sample = sample[:0]
 		for _, w := range f.Waits {
 			sample = append(sample, w.Hours())
