@@ -66,7 +66,7 @@ func (f *trainFlags) describe(m *models.Manifest, flags *pflag.FlagSet, before *
 	})
 	m.Features = models.Features{Names: predictor.FeatureNames(), SHA256: predictor.FeatureHash(predictor.FeatureNames())}
 	m.Forecaster = models.Forecaster{
-		Name: waits.Source, What: "boosted trees of the kind " + string(result.Model.Waits.Kind) + ", recalibrated by how forecasts turned out",
+		Name: waits.Source, What: "boosted trees of the kind " + string(result.Model.Waits.Kind) + ", recalibrated by how forecasts turned out; policies decide by their blend with the planner's",
 	}
 	for _, p := range result.Model.Policies {
 		m.Policies = append(m.Policies, models.Policy{

@@ -29,7 +29,7 @@ func reportPage(cmd *cobra.Command, m models.Manifest, before *models.Manifest, 
 		Settings: settingsTable(m.Settings),
 		Effort:   steps.took, MemoryMiB: peakMemory(),
 		Notes: append(slices.Clone(m.Notes),
-			"Planners have no row here: a training simulates no futures for them. 'segue backtest --model' puts the policies beside every planner, on time that the model never saw."),
+			"Planners have no row here: 'segue backtest --model' puts the policies beside every planner, on time that the model never saw."),
 	}
 	result.AddTo(&report)
 	if before != nil {
