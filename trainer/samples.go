@@ -71,6 +71,11 @@ func (c SamplesConfig) validate() error {
 	case c.From >= c.Until:
 		return segue.Errorf(segue.Invalid, "nothing to learn from: %s is not before %s", c.From, c.Until)
 	}
+	for i, pair := range c.Pairs {
+		if slices.Contains(c.Pairs[:i], pair) {
+			return segue.Errorf(segue.Invalid, "the pair %s is named twice", pair)
+		}
+	}
 	return nil
 }
 

@@ -62,6 +62,7 @@ func TestSamplesAreRefused(t *testing.T) {
 	}{
 		"no replay":          {func(c *SamplesConfig) { c.Replays = nil }, "no replay"},
 		"no pair":            {func(c *SamplesConfig) { c.Pairs = nil }, "no pair"},
+		"a pair twice":       {func(c *SamplesConfig) { c.Pairs = []segue.Shape{pair, pair} }, "the pair " + pair.String() + " is named twice"},
 		"too many starts":    {func(c *SamplesConfig) { c.Every = 1 }, "a start every 1ns, want at least a minute between two"},
 		"no time":            {func(c *SamplesConfig) { c.Until = c.From }, "nothing to learn from: 2023-01-08T00:00:00Z is not before 2023-01-08T00:00:00Z"},
 		"a shard beyond all": {func(c *SamplesConfig) { c.Shard, c.Shards = 3, 2 }, "shard 3 of 2, want 1 to the number of shards"},

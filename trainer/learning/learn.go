@@ -96,12 +96,7 @@ type Training struct {
 // Learn makes a model.
 func Learn(ctx context.Context, cfg Config) (*Learned, error) {
 	cfg = cfg.withDefaults()
-	for _, name := range cfg.Policies {
-		if !slices.Contains(Policies(), name) {
-			return nil, segue.Errorf(segue.Invalid, "learn: policy %q, want one of %v", name, Policies())
-		}
-	}
-	if err := cfg.Published.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
 	// 1. Gather samples.
