@@ -6,14 +6,18 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/segue-project/segue"
+	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/internal/toymodel"
 	"github.com/segue-project/segue/models"
 	"github.com/segue-project/segue/store"
@@ -23,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"segue-trainer": main})
+	testscript.Main(m, map[string]func(){"segue-trainer": main, "killed-trainer": killed})
 }
 
 // TestScripts runs the command-line tests of testdata/script. Each is a text
@@ -32,8 +36,41 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"history": history, "nightly": night, "toymodel": toymodel.Script},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"history": history, "nightly": night, "toymodel": toymodel.Script, "flip": flip},
 	})
+}
+
+// killed is the program, which is killed when it has printed its first argument on
+// a line of its own, or as the beginning of one that ends with a colon: from the
+// middle of what it does then it comes no further.
+func killed() {
+	showEvery = 0
+	os.Exit(cli.Run(newRootCommand(), os.Args[2:], os.Stdin, os.Stdout, killer{os.Args[1]}))
+}
+
+type killer struct{ at string }
+
+// Write implements io.Writer.
+func (k killer) Write(p []byte) (int, error) {
+	n, err := os.Stderr.Write(p)
+	for line := range strings.Lines(string(p)) {
+		if before, _, _ := strings.Cut(strings.TrimSpace(line), ":"); before == k.at {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // a signal takes effect when it likes
+		}
+	}
+	return n, err
+}
+
+// flip changes one bit in the middle of a file: "flip file".
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: flip file")
+	}
+	content, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	content[len(content)/2] ^= 1
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), content, 0o644))
 }
 
 // history makes up a job history of 8 nodes from the middle of January 2023 on:

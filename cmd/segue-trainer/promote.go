@@ -25,8 +25,7 @@ type promoteFlags struct {
 	scheduler            cli.Scheduler
 	registry, challenger string
 	from, until          string
-	pairs                []int
-	pairTime             string
+	pairs                pairFlags
 	plainOnly            bool
 	every                time.Duration
 	replicas             int
@@ -59,8 +58,7 @@ them. A challenger outside the folder is copied into it first.`,
 	flags.StringVar(&f.challenger, "challenger", "", "ID of a model there, or the path of a model's folder, with a / (required)")
 	flags.StringVar(&f.from, "from", "", "first start that is judged (required)")
 	flags.StringVar(&f.until, "until", "", "end of the stretch; nothing later is used (required)")
-	flags.IntSliceVar(&f.pairs, "pairs", []int{1, 8}, "nodes of the jobs of the pairs that are judged")
-	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of the jobs of the pairs")
+	f.pairs.add(flags, "judged")
 	flags.BoolVar(&f.plainOnly, "plain-only", false, "leave out the replay with inferred caps and dependencies")
 	flags.DurationVar(&f.every, "every", 4*time.Hour, "time between starts")
 	flags.IntVar(&f.replicas, "replicas", 12, "simulated futures of a Monte Carlo forecast")
@@ -77,9 +75,20 @@ func (f *promoteFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := checkPace(f.every, f.replicas); err != nil {
+		return err
+	}
+	cluster, err := f.scheduler.Config()
+	if err != nil {
+		return err
+	}
+	pairs, err := f.pairs.shapes(cmd.Flags(), f.scheduler.Nodes)
+	if err != nil {
+		return err
+	}
 	registry := models.NewRegistry(f.registry, func() segue.Time { return segue.TimeOf(time.Now()) })
 	cfg := trainer.ContestConfig{
-		Period: period, Every: f.every, Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
+		Pairs: pairs, Period: period, Every: f.every, Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.seed},
 		Judge: evaluation.JudgeConfig{Seed: f.seed},
 	}
 	champion, err := registry.Champion()
@@ -99,7 +108,7 @@ func (f *promoteFlags) run(cmd *cobra.Command) error {
 		return segue.Errorf(segue.Conflict, "--challenger: model %s is the champion already", id)
 	}
 	// 2. Judge them on the stretch.
-	if err := f.stretch(cmd.ErrOrStderr(), &cfg); err != nil {
+	if cfg.Replays, _, err = replaysOf(cmd.ErrOrStderr(), f.history, cluster, !f.plainOnly, cfg.Period.To); err != nil {
 		return err
 	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "starts judged", 0)
@@ -169,20 +178,6 @@ func (f *promoteFlags) enter(registry *models.Registry, period evaluation.Period
 		files[file.Name] = m.File(file.Name)
 	}
 	return m.Manifest.ID, registry.Write(m.Manifest, files)
-}
-
-// stretch reads the history up to the end of the period.
-func (f *promoteFlags) stretch(w io.Writer, cfg *trainer.ContestConfig) error {
-	var err error
-	if cfg.Pairs, err = pairsOf(f.pairs, f.pairTime); err != nil {
-		return err
-	}
-	cluster, err := f.scheduler.Config()
-	if err != nil {
-		return err
-	}
-	cfg.Replays, _, err = replaysOf(w, f.history, cluster, !f.plainOnly, cfg.Period.To)
-	return err
 }
 
 // printVerdict says who decides from now on, and why.

@@ -26,8 +26,9 @@ type stepper struct {
 	took    []reports.Step // that are over
 }
 
-// showEvery is the time between two lines of one step.
-const showEvery = 10 * time.Second
+// showEvery is the time between two lines of one step. The program of the tests
+// that is killed in the middle of a step shows all of them.
+var showEvery = 10 * time.Second
 
 func newStepper(w io.Writer) *stepper { return &stepper{w: w} }
 

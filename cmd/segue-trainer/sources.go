@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/cmd/internal/cli"
@@ -92,15 +96,56 @@ func replaysOf(w io.Writer, history cli.History, cluster simulator.Config, faith
 	return replays, len(known), nil
 }
 
-// pairsOf returns the shapes of the jobs of pairs, by --pairs and --pair-time.
-func pairsOf(nodes []int, pairTime string) ([]segue.Shape, error) {
-	limit, err := cli.Limit("pair-time", pairTime)
+// pairFlags are --pairs and --pair-time.
+type pairFlags struct {
+	nodes []int
+	limit string
+}
+
+func (f *pairFlags) add(flags *pflag.FlagSet, what string) {
+	flags.IntSliceVar(&f.nodes, "pairs", []int{1, 8}, "nodes of the jobs of the pairs that are "+what+"; without it, no more than the cluster has")
+	flags.StringVar(&f.limit, "pair-time", "48h", "time limit of the jobs of the pairs")
+}
+
+// shapes returns the shapes of the jobs of the pairs on a cluster of so many
+// nodes. Nodes that nobody named are made to fit.
+func (f *pairFlags) shapes(flags *pflag.FlagSet, cluster int) ([]segue.Shape, error) {
+	if !flags.Changed("pairs") {
+		for i := range f.nodes {
+			f.nodes[i] = min(f.nodes[i], cluster)
+		}
+		f.nodes = slices.Compact(f.nodes)
+	}
+	limit, err := cli.Limit("pair-time", f.limit)
 	if err != nil {
 		return nil, err
 	}
-	var pairs []segue.Shape
-	for _, n := range nodes {
-		pairs = append(pairs, segue.Shape{Nodes: n, Limit: limit})
+	if limit < time.Minute || limit == segue.Unlimited {
+		return nil, segue.Errorf(segue.Invalid, "--pair-time %s: want a time limit of at least a minute, at which the jobs of a pair end", f.limit)
 	}
-	return pairs, nil
+	var shapes []segue.Shape
+	for i, n := range f.nodes {
+		switch {
+		case n < 1:
+			return nil, segue.Errorf(segue.Invalid, "--pairs: jobs of %d nodes, want at least 1", n)
+		case n > cluster:
+			return nil, segue.Errorf(segue.Invalid, "--pairs: jobs of %d nodes on a cluster of %d", n, cluster)
+		case slices.Contains(f.nodes[:i], n):
+			return nil, segue.Errorf(segue.Invalid, "--pairs names %d twice", n)
+		}
+		shapes = append(shapes, segue.Shape{Nodes: n, Limit: limit})
+	}
+	return shapes, nil
+}
+
+// checkPace refuses times between starts and numbers of simulated futures of which
+// nothing comes. What is 0 would be a default elsewhere.
+func checkPace(every time.Duration, replicas int) error {
+	switch {
+	case every < time.Minute:
+		return segue.Errorf(segue.Invalid, "--every %s: want at least a minute between starts", every)
+	case replicas < 1:
+		return segue.Errorf(segue.Invalid, "--replicas %d: want at least 1 simulated future", replicas)
+	}
+	return nil
 }

@@ -3,26 +3,19 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/cmd/internal/cli"
 	"github.com/segue-project/segue/models"
 	"github.com/segue-project/segue/policy/learned"
-	"github.com/segue-project/segue/predictor"
 	"github.com/segue-project/segue/predictor/waits"
-	"github.com/segue-project/segue/trainer"
 	"github.com/segue-project/segue/trainer/learning"
 )
 
@@ -32,8 +25,7 @@ type trainFlags struct {
 	scheduler            cli.Scheduler
 	from, until          string
 	out, parent          string
-	pairs                []int
-	pairTime             string
+	pairs                pairFlags
 	policies             []string
 	forecast             string
 	loads, faithfulLoads []float64
@@ -58,36 +50,28 @@ on the decisions. Nothing of the history from --until on is used.
 
 The model is a folder (docs/models.md). What was finished is kept in a folder
 beside it until the model is whole: after an interruption or a crash --resume goes
-on from there, and makes the same model. Its report.html tells how it came about.`,
+on from there, and makes the same model. Without --resume such a folder is in the
+way. The model's report.html tells how it came about.`,
 		Example: `  segue-trainer train --trace jobs.log --nodes 76 --until 2023-01-01 --out model
   segue backtest --trace jobs.log --nodes 76 --model model \
       --train-until 2023-01-01 --tune-until 2023-02-01 --test-until 2023-03-01`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	f.add(cmd.Flags())
-	flags := cmd.Flags()
-	flags.StringVar(&f.out, "out", "", "folder of the model, which must not exist (required)")
-	flags.StringVar(&f.parent, "parent", "", "folder of the model to compare with (default the champion of the folder that --out is in)")
-	flags.StringSliceVar(&f.policies, "policies", learning.DefaultPolicies(), "which to train: "+strings.Join(learning.Policies(), ", ")+"; published-* are the method to beat")
-	flags.StringVar(&f.forecast, "forecast", string(waits.Thresholds), "kind of the forecast of waits: thresholds, aft, quantiles or forest")
-	flags.IntVar(&f.steps, "steps", 0, "most steps of training of a policy; 0 is 4000")
-	flags.Uint64Var(&f.seed, "seed", 1, "decides all that is random in a training")
-	flags.StringVar(&f.samples, "samples", "", "keep the samples in this folder, and take them from it when they are there: for trainings that differ in seed, policies or forecast")
-	f.addPublished(flags)
-	flags.BoolVar(&f.resume, "resume", false, "go on with a training that was interrupted, or with merged shards")
+	f.addGathering(cmd.Flags())
+	f.addLearning(cmd.Flags())
+	cmd.Flags().StringVar(&f.out, "out", "", "folder of the model, which must not exist (required)")
 	return cmd
 }
 
-// add declares the flags that say what to gather samples from.
-func (f *trainFlags) add(flags *pflag.FlagSet) {
+// addGathering declares the flags that say what to gather samples from.
+func (f *trainFlags) addGathering(flags *pflag.FlagSet) {
 	f.history.Add(flags)
 	f.scheduler.Add(flags, "nodes", "nodes of the cluster (required)")
 	flags.StringSliceVar(&f.also, "also", nil, "learn from these histories too: FILE=NODES, of clusters with the same scheduler")
 	flags.StringVar(&f.from, "from", "", "learn from this instant on (default a week after the first job)")
 	flags.StringVar(&f.until, "until", "", "learn from what was known at this instant (required)")
-	flags.IntSliceVar(&f.pairs, "pairs", []int{1, 8}, "nodes of the jobs of the pairs that are learned from")
-	flags.StringVar(&f.pairTime, "pair-time", "48h", "time limit of the jobs of the pairs")
+	f.pairs.add(flags, "learned from")
 	flags.Float64SliceVar(&f.loads, "node-shares", []float64{1, 0.85, 0.72}, "replay plainly on these shares of the nodes: fewer make loads that the history does not show")
 	flags.Float64SliceVar(&f.faithfulLoads, "faithful-node-shares", []float64{1, 0.9}, "and with inferred caps and dependencies on these")
 	flags.BoolVar(&f.plainOnly, "plain-only", false, "leave out the replay with inferred caps and dependencies")
@@ -97,11 +81,26 @@ func (f *trainFlags) add(flags *pflag.FlagSet) {
 	flags.Uint64Var(&f.samplesSeed, "samples-seed", 1, "decides what is drawn for the samples")
 }
 
+// addLearning declares the flags that say what to make of the samples.
+func (f *trainFlags) addLearning(flags *pflag.FlagSet) {
+	flags.StringVar(&f.parent, "parent", "", "folder of the model to compare with (default the champion of the folder that --out is in)")
+	flags.StringSliceVar(&f.policies, "policies", learning.DefaultPolicies(), "which to train: "+strings.Join(learning.Policies(), ", ")+"; published-* are the method to beat")
+	flags.StringVar(&f.forecast, "forecast", string(waits.Thresholds), "kind of the forecast of waits: thresholds, aft, quantiles or forest")
+	flags.IntVar(&f.steps, "steps", 0, "most steps of training of a policy; 0 is 4000")
+	flags.Uint64Var(&f.seed, "seed", 1, "decides all that is random in a training; from 1 on")
+	flags.StringVar(&f.samples, "samples", "", "keep the samples in this folder, and take them from it when they are there: for trainings that differ in seed, policies or forecast")
+	f.addPublished(flags)
+	flags.BoolVar(&f.resume, "resume", false, "go on with a training that was interrupted, or with merged shards")
+}
+
 func (f *trainFlags) run(cmd *cobra.Command) error {
-	if err := f.admit(); err != nil {
+	if err := admitModel(f.out); err != nil {
 		return err
 	}
-	cfg, m, err := f.config(cmd.ErrOrStderr())
+	if err := f.admitUnfinished(); err != nil {
+		return err
+	}
+	cfg, m, err := f.config(cmd)
 	if err != nil {
 		return err
 	}
@@ -110,11 +109,6 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	cfg.Dir, cfg.SamplesDir = f.out+unfinished, f.samples
-	if !f.resume {
-		if err := os.RemoveAll(cfg.Dir); err != nil {
-			return fmt.Errorf("remove what an earlier training left: %w", err)
-		}
-	}
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return fmt.Errorf("make a folder for what is finished: %w", err)
 	}
@@ -144,50 +138,11 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	return printSummary(cmd.OutOrStdout(), f.out, result)
 }
 
-// unfinished ends the name of the folder in which a training keeps what is
-// finished.
-const unfinished = ".unfinished"
-
-// admit refuses what would be noticed after minutes of work only.
-func (f *trainFlags) admit() error {
-	switch {
-	case f.out == "":
-		return segue.Errorf(segue.Invalid, "--out is missing: name the folder of the model")
-	case len(f.pairs) == 0:
-		return segue.Errorf(segue.Invalid, "--pairs is empty: name the nodes of at least one pair")
-	case len(f.loads) == 0:
-		return segue.Errorf(segue.Invalid, "--node-shares is empty: 1 is the cluster as it is")
-	}
-	for _, share := range slices.Concat(f.loads, f.faithfulLoads) {
-		if !(share >= 0.1 && share <= 10) {
-			return segue.Errorf(segue.Invalid, "a share %v of the nodes: want --node-shares and --faithful-node-shares from 0.1 to 10", share)
-		}
-	}
-	if err := models.CheckID(filepath.Base(f.out)); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	if _, err := os.Lstat(f.out); err == nil {
-		return segue.Errorf(segue.Invalid, "--out %q exists already: a model is never replaced", f.out)
-	}
-	if info, err := os.Stat(filepath.Dir(f.out)); err != nil || !info.IsDir() {
-		return segue.Errorf(segue.Invalid, "--out %q: there is no folder %s", f.out, filepath.Dir(f.out))
-	}
-	return nil
-}
-
-// config reads the flags and the history.
-func (f *trainFlags) config(w io.Writer) (learning.Config, models.Manifest, error) {
-	var cfg learning.Config
+// config reads the flags and the history. What can be refused before the work is
+// refused before the history is read.
+func (f *trainFlags) config(cmd *cobra.Command) (learning.Config, models.Manifest, error) {
 	var m models.Manifest
-	until, err := cli.Instant("until", f.until)
-	if err != nil {
-		return cfg, m, err
-	}
-	pairs, err := pairsOf(f.pairs, f.pairTime)
-	if err != nil {
-		return cfg, m, err
-	}
-	cluster, err := f.scheduler.Config()
+	cfg, cluster, err := f.admit(cmd.Flags())
 	if err != nil {
 		return cfg, m, err
 	}
@@ -195,9 +150,8 @@ func (f *trainFlags) config(w io.Writer) (learning.Config, models.Manifest, erro
 	if err != nil {
 		return cfg, m, err
 	}
-	var replays []trainer.Replay
 	for i, source := range sources {
-		jobs, notes, err := source.replays(w, &replays, f, cluster, until)
+		jobs, notes, err := source.replays(cmd.ErrOrStderr(), &cfg.Samples.Replays, f, cluster, cfg.Samples.Until)
 		if err != nil {
 			return cfg, m, err
 		}
@@ -212,49 +166,18 @@ func (f *trainFlags) config(w io.Writer) (learning.Config, models.Manifest, erro
 			m.Notes = append(m.Notes, fmt.Sprintf("also learned from %s: %d jobs of %d nodes, SHA-256 %s", filepath.Base(source.path), jobs, source.nodes, digest))
 		}
 	}
-	cfg = learning.Config{
-		Samples: trainer.SamplesConfig{
-			Replays: replays, Until: until, Every: f.every, Monte: predictor.MonteCarloConfig{Replicas: f.replicas, Seed: f.samplesSeed},
-		},
-		Trees: learning.TreesConfig{Kind: waits.Kind(f.forecast)}, Policies: f.policies, Seed: f.seed, Steps: f.steps, Resume: f.resume,
-		Published: f.published,
+	program, err := programOf(cli.Build(), os.Executable)
+	if err != nil {
+		return cfg, m, err
 	}
-	cfg.Samples.Grid.Step = f.step
-	if f.from != "" {
-		if cfg.Samples.From, err = cli.Instant("from", f.from); err != nil {
-			return cfg, m, err
-		}
-	}
-	cfg.Samples.Pairs = pairs
-	for _, pair := range pairs {
+	cfg.Key = keyOf(cmd.Flags(), m, program)
+	for _, pair := range cfg.Samples.Pairs {
 		m.Pairs = append(m.Pairs, models.PairOf(pair))
 	}
-	cfg.Key = f.key(m)
 	m.Cluster = models.Cluster{Nodes: f.scheduler.Nodes}
 	m.Seeds = []uint64{f.seed}
-	m.Window = models.Window{From: models.Instant(cfg.Samples.Begin()), Until: models.Instant(until)}
+	m.Window = models.Window{From: models.Instant(cfg.Samples.Begin()), Until: models.Instant(cfg.Samples.Until)}
 	return cfg, m, nil
-}
-
-// key identifies what samples are gathered from: the histories and every flag
-// that bears on them.
-func (f *trainFlags) key(m models.Manifest) string {
-	return fmt.Sprintf("%s %q, cluster %+v, from %q until %q, pairs %v of %s, shares %v and %v, plain only %t, every %s, step %s, %d replicas, seed %d",
-		m.Trace.SHA256, m.Notes, f.scheduler, f.from, f.until, f.pairs, f.pairTime, f.loads, f.faithfulLoads, f.plainOnly, f.every, f.step, f.replicas, f.samplesSeed)
-}
-
-// digestOf returns the SHA-256 of a file, in hexadecimal digits.
-func digestOf(path string) (string, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("digest the history: %w", err)
-	}
-	defer in.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, in); err != nil {
-		return "", fmt.Errorf("digest the history: %w", err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // write writes the model's folder, with the report of the training.
