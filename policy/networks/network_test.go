@@ -304,22 +304,35 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	}
 }
 
+// BenchmarkForward is of the sizes that segue-trainer trains by default, and of
+// larger ones.
 func BenchmarkForward(b *testing.B) {
 	encoder := &History{
 		Steps: 24, Width: 24, Model: 64, Heads: 4, Layers: 2, FeedForward: 128, Positions: Sinusoidal, Pool: Mean,
 	}
-	gate := []int{0, 1, 2, 3, 4, 5}
-	for _, spec := range []Spec{
-		{Kind: MLP, Heads: Dueling, State: 92, Hidden: []int{128, 128}},
-		{Kind: Mixture, Heads: Dueling, State: 92, Hidden: []int{64, 64}, Experts: 4, Gate: gate, GateHidden: 16},
-		{Kind: Mixture, Heads: Dueling, State: 92, Hidden: []int{64, 64}, Experts: 8, Gate: gate, GateHidden: 16},
-		{Kind: Transformer, Heads: Actor, State: 92, Hidden: []int{128}, History: encoder},
+	trained := &History{Steps: 24, Width: 15, Model: 16, Heads: 2, Layers: 1, FeedForward: 32, Positions: Learned, Pool: Last}
+	gate := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	prior := &Prior{Input: 25, Gain: 0.2}
+	for _, bm := range []struct {
+		name string
+		spec Spec
+	}{
+		{"trained", Spec{Kind: MLP, Heads: Dueling, State: 28, Hidden: []int{64, 64}, Prior: prior}},
+		{"trained", Spec{Kind: Mixture, Heads: Dueling, State: 28, Hidden: []int{32, 32}, Experts: 4, Gate: gate, GateHidden: 16, Prior: prior}},
+		{"trained", Spec{Kind: Transformer, Heads: Actor, State: 28, Hidden: []int{32}, History: trained, Prior: prior}},
+		{"larger", Spec{Kind: MLP, Heads: Dueling, State: 92, Hidden: []int{128, 128}}},
+		{"larger", Spec{Kind: Mixture, Heads: Dueling, State: 92, Hidden: []int{64, 64}, Experts: 4, Gate: gate, GateHidden: 16}},
+		{"larger", Spec{Kind: Mixture, Heads: Dueling, State: 92, Hidden: []int{64, 64}, Experts: 8, Gate: gate, GateHidden: 16}},
+		{"larger", Spec{Kind: Transformer, Heads: Actor, State: 92, Hidden: []int{128}, History: encoder}},
 	} {
-		b.Run(fmt.Sprintf("%s-%d", spec.Kind, spec.ExpertCount()), func(b *testing.B) {
-			net := built(b, spec)
+		b.Run(fmt.Sprintf("%s-%s-%d", bm.name, bm.spec.Kind, bm.spec.ExpertCount()), func(b *testing.B) {
+			net := built(b, bm.spec)
 			scratch, out := net.NewScratch(), make([]float32, Outputs)
-			input := randomRow(spec.Inputs())
-			history := randomRow(encoder.Steps * encoder.Width)
+			input := randomRow(bm.spec.Inputs())
+			var history []float32
+			if h := bm.spec.History; h != nil {
+				history = randomRow(h.Steps * h.Width)
+			}
 			b.ReportAllocs()
 			for b.Loop() {
 				net.Forward(scratch, input, history, out)

@@ -1,8 +1,10 @@
 package environment
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,11 +170,65 @@ func TestDrawnPricesSpanTheirRange(t *testing.T) {
 	}
 }
 
+// BenchmarkRoll follows networks of the sizes that segue-trainer trains by default
+// through episodes of 48 leads, at all of which they wait.
 func BenchmarkRoll(b *testing.B) {
-	table := waits(49, make([]float32, 100)...)
-	net := submitsBelow(b, -1)
-	for b.Loop() {
-		Roll(net, &table, Balanced)
+	const leads, episodes = 49, 100
+	prior := &networks.Prior{Input: 25, Gain: 0.2}
+	for _, spec := range []networks.Spec{
+		{Kind: networks.MLP, Heads: networks.Dueling, State: 28, Hidden: []int{64, 64}, Prior: prior},
+		{
+			Kind: networks.Mixture, Heads: networks.Dueling, State: 28, Hidden: []int{32, 32},
+			Experts: 4, Gate: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, GateHidden: 16, Prior: prior,
+		},
+		{
+			Kind: networks.Transformer, Heads: networks.Actor, State: 28, Hidden: []int{32}, Prior: prior,
+			History: &networks.History{
+				Steps: 24, Width: 15, Model: 16, Heads: 2, Layers: 1, FeedForward: 32, Positions: networks.Learned, Pool: networks.Last,
+			},
+		},
+	} {
+		b.Run(string(spec.Kind), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 2))
+			table := waits(leads, make([]float32, episodes)...)
+			table.Width = spec.State
+			row := func(length int) []float32 {
+				all := make([]float32, length)
+				for i := range all {
+					all[i] = float32(r.NormFloat64())
+				}
+				return all
+			}
+			var past networks.Normaliser
+			if h := spec.History; h != nil {
+				table.HistorySteps, table.HistoryWidth = h.Steps, h.Width
+				past = networks.Identity(h.Width)
+			}
+			for i := range table.Episodes {
+				table.Episodes[i].States = row(leads * table.Width)
+				table.Episodes[i].Histories = row(leads * table.HistorySteps * table.HistoryWidth)
+			}
+			tensors := spec.Initial(r)
+			maps.Copy(tensors, spec.Normalisation(networks.Identity(spec.Inputs()), past))
+			name, never := "advantage.bias", float32(1e6) // it costs
+			if spec.Heads == networks.Actor {
+				name, never = "output.bias", -1e6 // it is unlikely
+			}
+			for k := range spec.ExpertCount() {
+				tensors[name].Data[k*networks.Outputs+networks.Submit] = never
+			}
+			net, err := networks.New(spec, tensors)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if chosen := Roll(net, &table, Balanced); slices.Max(chosen) > 0 {
+				b.Fatalf("it submits at lead %d, want it to wait to the end", slices.Max(chosen))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				Roll(net, &table, Balanced)
+			}
+			b.ReportMetric(float64(b.N*(leads-1)*episodes)/b.Elapsed().Minutes()/1e6, "Mdecisions/min")
+		})
 	}
-	b.ReportMetric(float64(b.N*48*100)/b.Elapsed().Minutes()/1e6, "Mdecisions/min")
 }
