@@ -81,14 +81,24 @@ func history(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	days, err := strconv.Atoi(args[1])
 	ts.Check(err)
+	ts.Check(writeHistory(ts.MkAbs(args[0]), days))
+}
+
+func writeHistory(path string, days int) error {
 	jobs, err := made(days)
-	ts.Check(err)
-	w, err := traces.Create(ts.MkAbs(args[0]), traces.WriteOptions{Header: traces.Header{MaxNodes: 8, MaxProcs: 1024}})
-	ts.Check(err)
-	for j := range jobs {
-		ts.Check(w.Write(j))
+	if err != nil {
+		return err
 	}
-	ts.Check(w.Close())
+	w, err := traces.Create(path, traces.WriteOptions{Header: traces.Header{MaxNodes: 8, MaxProcs: 1024}})
+	if err != nil {
+		return err
+	}
+	for j := range jobs {
+		if err := w.Write(j); err != nil {
+			return err
+		}
+	}
+	return w.Close()
 }
 
 func made(days int) (iter.Seq[segue.Job], error) {
