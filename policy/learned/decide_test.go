@@ -183,7 +183,10 @@ func TestModelDecidesByTheBlendOfCorrectedForecasts(t *testing.T) {
 	t.Parallel()
 	model := toymodel.New(t, 6*hour, 12*hour, "moe-dqn")
 	to := func(wait time.Duration) func(segue.Forecast) segue.Forecast {
-		return func(f segue.Forecast) segue.Forecast { return segue.Forecast{At: f.At, Source: f.Source, Waits: []time.Duration{wait}} }
+		return func(f segue.Forecast) segue.Forecast {
+			f.Waits = []time.Duration{wait}
+			return f
+		}
 	}
 	for name, tt := range map[string]struct {
 		trees, planner func(segue.Forecast) segue.Forecast
