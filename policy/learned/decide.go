@@ -61,7 +61,7 @@ const (
 // first: moe-dqn where the model has it, else its first network, else
 // BlendQuantile.
 func (m *Model) PolicyNames() []string {
-	names := make([]string, 0, len(m.Policies)+1)
+	names := make([]string, 0, len(m.Policies)+2)
 	for _, p := range m.Policies {
 		names = append(names, p.Name)
 	}
@@ -109,7 +109,7 @@ func Plan(s policy.Situation, correct func(segue.Forecast) segue.Forecast) segue
 }
 
 // Quantile is the rule that covers the quantile of a forecaster's waits that the
-// preference asks for: of Blend or of waits.Source.
+// preference asks for: of Blend, waits.Source or policy.Corrected.
 func Quantile(forecaster string, prefer segue.Preference) policy.Rule {
 	return policy.Rule{Name: forecaster + "-quantile", Forecaster: forecaster, Form: policy.Quantile, Param: prefer.CriticalQuantile()}
 }
@@ -140,15 +140,15 @@ func (m *Model) Decide(name string, s Situation) (segue.Decision, error) {
 		return segue.Decision{}, err
 	}
 	trees := corrected(forecaster.Forecast(s.At, s.Features), s.Correct)
-	rule := Quantile(Blend, s.Prefer)
+	source := Blend
 	if name == TreesQuantile {
-		rule = Quantile(waits.Source, s.Prefer)
-		s.Forecast = trees
+		source, s.Forecast = waits.Source, trees
 	} else {
 		s.Forecast = Blended(trees, corrected(s.Forecast, s.CorrectPlanner))
 	}
 	s.Later = moved(s.Forecast, s.Later)
 	if network == nil {
+		rule := Quantile(source, s.Prefer)
 		d := policy.Enveloped(rule.Name, rule.Need(s.Forecast), s.Situation)
 		d.Reason = reason(d, s.MaxLead)
 		return d, nil
