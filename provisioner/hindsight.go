@@ -73,12 +73,13 @@ func LookBack(
 	if err := foretell(ctx, by, waited, jobs, cluster, monte); err != nil {
 		return Hindsight{}, fmt.Errorf("judge %s by earlier waits: %w", by.name(), err)
 	}
-	planner := lookBack(waited, at, func(a *asked) *segue.Forecast { return &a.planned })
+	planner, planned := lookBack(waited, at, func(a *asked) segue.Forecast { return a.planned })
 	if by.Model == nil {
 		return Hindsight{planner: planner}, nil
 	}
-	trees := lookBack(waited, at, func(a *asked) *segue.Forecast { return &a.said })
-	return Hindsight{model: trees, planner: planner, Doubt: doubtOf(waited, at)}, nil
+	trees, said := lookBack(waited, at, func(a *asked) segue.Forecast { return a.said })
+	blended := func(k int) segue.Forecast { return learned.Blended(said[k], planned[k]) }
+	return Hindsight{model: trees, planner: planner, Doubt: doubtOf(waited, at, blended)}, nil
 }
 
 func (t Trained) name() string {
@@ -143,39 +144,37 @@ func each(
 	return nil
 }
 
-// lookBack goes through the submissions in order of time, corrects what a forecaster
-// said of each by those before it, and returns how it turned out.
-func lookBack(waited []asked, at segue.Time, said func(*asked) *segue.Forecast) turnedOut {
-	var t turnedOut
-	before := slices.Clone(waited) // as it was said
+// lookBack goes through the submissions in order of time, and returns how what a
+// forecaster said of them turned out, and what it said of each as corrected by those
+// before it.
+func lookBack(waited []asked, at segue.Time, said func(*asked) segue.Forecast) (t turnedOut, corrected []segue.Forecast) {
 	started := slices.DeleteFunc(slices.Clone(waited), func(a asked) bool { return !a.job.Start.Known() })
 	slices.SortStableFunc(started, func(a, b asked) int { return cmp.Compare(a.job.Start, b.job.Start) })
 	learn := func(until segue.Time) {
 		for len(started) > 0 && started[0].job.Start < until {
 			a := &started[0]
-			t.past.Observe(*said(a), recordedWait(a.job), a.job.Start)
+			t.past.Observe(said(a), recordedWait(a.job), a.job.Start)
 			started = started[1:]
 		}
 	}
 	for k := range waited {
 		a := &waited[k]
 		learn(a.job.Submit)
-		t.pending = pendingAt(before[:k], a.job.Submit, said)
-		*said(a) = t.correct(*said(a))
+		t.pending = pendingAt(waited[:k], a.job.Submit, said)
+		corrected = append(corrected, t.correct(said(a)))
 	}
 	learn(at)
-	t.pending = pendingAt(before, at, said)
-	return t
+	t.pending = pendingAt(waited, at, said)
+	return t, corrected
 }
 
-// doubtOf says why the blend of the corrected forecasts is not to be trusted, by
-// what was known at the instant at.
-func doubtOf(waited []asked, at segue.Time) string {
+// doubtOf says why forecasts of the submissions, each as corrected then, are not to be
+// trusted, by what was known at the instant at.
+func doubtOf(waited []asked, at segue.Time, forecast func(k int) segue.Forecast) string {
 	var band drift.Coverage
 	var outcomes []drift.Outcome
 	for k := range waited {
-		a := &waited[k]
-		if o, over := outcomeOf(band, learned.Blended(a.said, a.planned), a.job, at); over {
+		if o, over := outcomeOf(band, forecast(k), waited[k].job, at); over {
 			outcomes = append(outcomes, o)
 		}
 	}
@@ -185,12 +184,12 @@ func doubtOf(waited []asked, at segue.Time) string {
 }
 
 // pendingAt returns those that waited at an instant.
-func pendingAt(waited []asked, at segue.Time, said func(*asked) *segue.Forecast) []waits.Pending {
+func pendingAt(waited []asked, at segue.Time, said func(*asked) segue.Forecast) []waits.Pending {
 	var pending []waits.Pending
 	for k := range waited {
 		a := &waited[k]
 		if left := leftQueue(a.job); a.job.Submit < at && (!left.Known() || left >= at) {
-			pending = append(pending, waits.Pending{Forecast: *said(a), Age: at.Sub(a.job.Submit)})
+			pending = append(pending, waits.Pending{Forecast: said(a), Age: at.Sub(a.job.Submit)})
 		}
 	}
 	return pending
