@@ -3,6 +3,7 @@
 package libtorch
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -49,10 +50,24 @@ func (l *learner) save(extra map[string][]float32) error {
 	for name, data := range l.arrays(extra) {
 		tensors[name] = safetensors.Tensor{Shape: []int{len(data)}, Data: data}
 	}
-	if err := replaceFile(l.Checkpoint, safetensors.Encode(tensors, map[string]string{checkpointKey: string(text)})); err != nil {
+	content := safetensors.Encode(tensors, map[string]string{checkpointKey: string(text)})
+	if err := replaceFile(l.Checkpoint, summed(content)); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	return nil
+}
+
+// summed appends the SHA-256 of the content.
+func summed(content []byte) []byte {
+	sum := sha256.Sum256(content)
+	return append(content, sum[:]...)
+}
+
+// unsummed returns the content of what summed returned, and whether the sum is its.
+func unsummed(b []byte) (content []byte, ok bool) {
+	n := max(0, len(b)-sha256.Size)
+	sum := sha256.Sum256(b[:n])
+	return b[:n], bytes.Equal(sum[:], b[n:])
 }
 
 // arrays are the rows of numbers that a training consists of.
@@ -77,7 +92,11 @@ func (l *learner) restore(extra map[string][]float32) error {
 	if err != nil {
 		return fmt.Errorf("read checkpoint: %w", err)
 	}
-	f, err := safetensors.Decode(b)
+	content, ok := unsummed(b)
+	if !ok {
+		return segue.Errorf(segue.Corrupt, "read checkpoint %s: its SHA-256 is not the one at its end: remove it to begin anew", l.Checkpoint)
+	}
+	f, err := safetensors.Decode(content)
 	if err != nil {
 		return fmt.Errorf("read checkpoint %s: %w", l.Checkpoint, err)
 	}

@@ -46,27 +46,38 @@ func TestResumeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := safetensors.Decode(b)
-	if err != nil {
-		t.Fatal(err)
+	content, ok := unsummed(b)
+	f, err := safetensors.Decode(content)
+	if err != nil || !ok {
+		t.Fatalf("the sum is right: %t; error %v", ok, err)
 	}
 	tests := map[string]struct {
 		file []byte
 		kind segue.Kind
 		want string
 	}{
-		"half a file": {b[:len(b)/2], segue.Corrupt, "safetensors"},
+		"an empty file": {nil, segue.Corrupt, "SHA-256"},
+		"half a file":   {b[:len(b)/2], segue.Corrupt, "SHA-256"},
 		"no checkpoint": {
-			safetensors.Encode(f.Tensors, nil), segue.Corrupt, "read checkpoint",
+			summed(safetensors.Encode(f.Tensors, nil)), segue.Corrupt, "read checkpoint",
 		},
 		"another training": {
-			safetensors.Encode(f.Tensors, map[string]string{
+			summed(safetensors.Encode(f.Tensors, map[string]string{
 				checkpointKey: strings.Replace(f.Metadata[checkpointKey], `"Fingerprint":"`, `"Fingerprint":"x`, 1),
-			}), segue.Conflict, "is of another training",
+			})), segue.Conflict, "is of another training",
 		},
 		"a missing row of numbers": {
-			safetensors.Encode(map[string]safetensors.Tensor{}, f.Metadata), segue.Corrupt, "has 0 numbers",
+			summed(safetensors.Encode(map[string]safetensors.Tensor{}, f.Metadata)), segue.Corrupt, "has 0 numbers",
 		},
+	}
+	for k := range 16 {
+		flipped := bytes.Clone(b)
+		flipped[(2*k+1)*len(b)/32] ^= 1 << (k % 8)
+		tests[fmt.Sprintf("a flipped bit in part %d of 16", k+1)] = struct {
+			file []byte
+			kind segue.Kind
+			want string
+		}{flipped, segue.Corrupt, "SHA-256"}
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
