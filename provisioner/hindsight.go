@@ -20,9 +20,6 @@ const (
 	hindsightWindow = 28 * 24 * time.Hour
 	mostAsked       = 80 // spread evenly over the window: waits of neighbours are alike
 	askedReplicas   = 12 // simulated futures, as in training
-	// noWait is the longest recorded wait that counts as none: a scheduler looks at
-	// its queue now and then only, which simulations of forecasts leave out.
-	noWait = time.Minute
 )
 
 // Hindsight is how forecasts of recorded waits turned out, as far as that was known
@@ -148,24 +145,25 @@ func each(
 // forecaster said of them turned out, and what it said of each as corrected by those
 // before it.
 func lookBack(waited []asked, at segue.Time, said func(*asked) segue.Forecast) (t turnedOut, corrected []segue.Forecast) {
-	started := slices.DeleteFunc(slices.Clone(waited), func(a asked) bool { return !a.job.Start.Known() })
-	slices.SortStableFunc(started, func(a, b asked) int { return cmp.Compare(a.job.Start, b.job.Start) })
-	learn := func(until segue.Time) {
-		for len(started) > 0 && started[0].job.Start < until {
-			a := &started[0]
-			t.past.Observe(said(a), recordedWait(a.job), a.job.Start)
-			started = started[1:]
-		}
-	}
+	turnouts := make([]waits.Turnout, len(waited))
 	for k := range waited {
-		a := &waited[k]
-		learn(a.job.Submit)
-		t.pending = pendingAt(waited[:k], a.job.Submit, said)
-		corrected = append(corrected, t.correct(said(a)))
+		turnouts[k] = turnoutOf(said(&waited[k]), waited[k].job)
 	}
-	learn(at)
-	t.pending = pendingAt(waited, at, said)
+	past := waits.NewPast(waits.Follower{}, turnouts, waits.AtOnce)
+	for k := range waited {
+		corrected = append(corrected, past.Correct(said(&waited[k])))
+	}
+	t.past, t.pending = past.At(at)
 	return t, corrected
+}
+
+// turnoutOf returns how a forecast made at a job's submission turned out.
+func turnoutOf(f segue.Forecast, j *segue.Job) waits.Turnout {
+	t := waits.Turnout{Forecast: f, Left: leftQueue(j), Started: j.Start.Known()}
+	if !t.Left.Known() {
+		t.Left = segue.Never
+	}
+	return t
 }
 
 // doubtOf says why forecasts of the submissions, each as corrected then, are not to be
@@ -183,18 +181,6 @@ func doubtOf(waited []asked, at segue.Time, forecast func(k int) segue.Forecast)
 	return doubt
 }
 
-// pendingAt returns those that waited at an instant.
-func pendingAt(waited []asked, at segue.Time, said func(*asked) segue.Forecast) []waits.Pending {
-	var pending []waits.Pending
-	for k := range waited {
-		a := &waited[k]
-		if left := leftQueue(a.job); a.job.Submit < at && (!left.Known() || left >= at) {
-			pending = append(pending, waits.Pending{Forecast: said(a), Age: at.Sub(a.job.Submit)})
-		}
-	}
-	return pending
-}
-
 // leftQueue returns when a job started, or was cancelled while it waited.
 func leftQueue(j *segue.Job) segue.Time {
 	if j.Start.Known() {
@@ -204,7 +190,7 @@ func leftQueue(j *segue.Job) segue.Time {
 }
 
 func recordedWait(j *segue.Job) time.Duration {
-	if wait := j.Start.Sub(j.Submit); wait > noWait {
+	if wait := j.Start.Sub(j.Submit); wait > waits.AtOnce {
 		return wait
 	}
 	return 0

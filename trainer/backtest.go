@@ -402,7 +402,7 @@ func (b *backtest) stress(
 // stress run has starts: else the cluster as it was outweighs what it has become.
 func (b *backtest) before(list []Turnout) []Turnout {
 	return slices.DeleteFunc(slices.Clone(list), func(t Turnout) bool {
-		return t.Known >= b.Split.Test.From || b.Split.Test.From.Sub(t.start)%(stressEvery*b.Every) != 0
+		return t.Left >= b.Split.Test.From || b.Split.Test.From.Sub(t.episode)%(stressEvery*b.Every) != 0
 	})
 }
 

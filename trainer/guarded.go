@@ -1,6 +1,9 @@
 package trainer
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy/learned"
 	"github.com/segue-project/segue/predictor/drift"
@@ -60,9 +63,10 @@ func (g guarded) Choose(e *Episode) ([]int, error) {
 func castDoubt(episodes []Episode) {
 	var band drift.Coverage
 	var outcomes []drift.Outcome
-	for _, t := range sorted(turnouts(episodes, learned.Blend)) {
-		outcomes = append(outcomes, band.Outcome(t.Forecast, t.Wait, t.Known))
+	for _, t := range turnouts(episodes, learned.Blend) {
+		outcomes = append(outcomes, band.Outcome(t.Forecast, t.Wait(), t.Left))
 	}
+	slices.SortStableFunc(outcomes, func(a, b drift.Outcome) int { return cmp.Compare(a.Known, b.Known) })
 	_ = inParallel(len(episodes), func() (func(i int) error, error) {
 		return func(i int) error {
 			e := &episodes[i]

@@ -12,13 +12,10 @@ import (
 	"github.com/segue-project/segue/predictor/waits"
 )
 
-// Turnout is a forecast with the wait that it was made of, and the
-// instant at which that was known.
+// Turnout is how the forecast for a submit time of an episode turned out.
 type Turnout struct {
-	Forecast segue.Forecast
-	Wait     time.Duration
-	Known    segue.Time
-	start    segue.Time // of its episode
+	waits.Turnout
+	episode segue.Time // when its episode began
 }
 
 // turnoutEvery is the distance of the leads whose outcomes recalibrate
@@ -65,42 +62,17 @@ func recalibrate(episodes []Episode, forecaster, to string, earlier []Turnout) [
 	slices.SortStableFunc(all, func(a, b *segue.Forecast) int { return cmp.Compare(a.At, b.At) })
 	past := newPast(slices.Concat(earlier, own))
 	for _, f := range all {
-		*f = past.correct(*f)
+		*f = past.Correct(*f)
 	}
 	return own
 }
 
-// past corrects forecasts, in order of time, by the turnouts that were known before
-// each, and by those of which the wait was not over.
-type past struct {
-	follower waits.Follower
-	made     []Turnout // those to come, in order of their forecasts
-	known    []Turnout // those to be known, in order
-	waiting  []Turnout
-}
-
-func newPast(turnouts []Turnout) *past {
-	p := &past{made: slices.Clone(turnouts), known: sorted(turnouts)}
-	slices.SortStableFunc(p.made, func(a, b Turnout) int { return cmp.Compare(a.Forecast.At, b.Forecast.At) })
-	return p
-}
-
-func (p *past) correct(f segue.Forecast) segue.Forecast {
-	for len(p.made) > 0 && p.made[0].Forecast.At < f.At {
-		p.waiting = append(p.waiting, p.made[0])
-		p.made = p.made[1:]
+func newPast(list []Turnout) *waits.Past {
+	turnouts := make([]waits.Turnout, len(list))
+	for i := range list {
+		turnouts[i] = list[i].Turnout
 	}
-	for len(p.known) > 0 && p.known[0].Known < f.At {
-		t := &p.known[0]
-		p.follower.Observe(t.Forecast, t.Wait, t.Known)
-		p.known = p.known[1:]
-	}
-	p.waiting = slices.DeleteFunc(p.waiting, func(t Turnout) bool { return t.Known < f.At })
-	pending := make([]waits.Pending, len(p.waiting))
-	for i, t := range p.waiting {
-		pending[i] = waits.Pending{Forecast: t.Forecast, Age: f.At.Sub(t.Forecast.At)}
-	}
-	return p.follower.Correct(f, pending)
+	return waits.NewPast(waits.Follower{}, turnouts, 0)
 }
 
 // turnouts returns how a forecaster's forecasts turned out, a few for every episode.
@@ -114,14 +86,10 @@ func turnouts(episodes []Episode, forecaster string) []Turnout {
 				continue
 			}
 			next = lead + turnoutEvery
-			start := e.Curve.End.Add(e.Curve.Outcomes[k])
-			list = append(list, Turnout{Forecast: e.Forecasts[forecaster][k], Wait: start.Sub(e.At(k)), Known: start, start: e.Curve.Submit})
+			list = append(list, Turnout{waits.Turnout{
+				Forecast: e.Forecasts[forecaster][k], Left: e.Curve.End.Add(e.Curve.Outcomes[k]), Started: true,
+			}, e.Curve.Submit})
 		}
 	}
-	return list
-}
-
-func sorted(list []Turnout) []Turnout {
-	slices.SortStableFunc(list, func(a, b Turnout) int { return cmp.Compare(a.Known, b.Known) })
 	return list
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy"
 	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/predictor/waits"
 )
 
 // foreseenEpisode has leads of 0 to 18 hours, at each of which the planner foresees
@@ -69,15 +70,15 @@ func TestStressRunsKnowAsMuchOfBeforeAsOfAfter(t *testing.T) {
 	var list []Turnout
 	for i := range 120 { // of twenty days
 		start := midnight(1).Add(time.Duration(i) * 4 * hour)
-		list = append(list, Turnout{start: start, Known: start.Add(hour)})
+		list = append(list, Turnout{waits.Turnout{Left: start.Add(hour)}, start})
 	}
 	kept := b.before(list)
 	if want := 9 * 6 / stressEvery; len(kept) != want && len(kept) != want+1 {
 		t.Errorf("%d turnouts of nine days are kept, want about %d", len(kept), want)
 	}
 	for _, k := range kept {
-		if k.Known >= b.Split.Test.From {
-			t.Errorf("one that was known at %s is kept", k.Known)
+		if k.Left >= b.Split.Test.From {
+			t.Errorf("one that was known at %s is kept", k.Left)
 		}
 	}
 }

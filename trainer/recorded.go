@@ -11,6 +11,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/predictor"
+	"github.com/segue-project/segue/predictor/waits"
 	"github.com/segue-project/segue/simulator"
 	"github.com/segue-project/segue/traces/infer"
 )
@@ -61,14 +62,10 @@ func (a *Asked) Wait(at segue.Time) (wait time.Duration, over bool) {
 	return countedWait(at.Sub(a.At)), false
 }
 
-// atOnce is the wait up to which a job started at once: schedulers look at the
-// queue every half minute or so, whatever is in it.
-const atOnce = time.Minute
-
-// countedWait returns the wait as it counts, for jobs and for forecasts: up to a
-// minute is none.
+// countedWait returns the wait as it counts, for jobs and for forecasts: up to
+// waits.AtOnce is none.
 func countedWait(wait time.Duration) time.Duration {
-	if wait <= atOnce {
+	if wait <= waits.AtOnce {
 		return 0
 	}
 	return wait

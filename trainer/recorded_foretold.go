@@ -144,30 +144,16 @@ func inOrderOfStart(asked []Asked) []int {
 // those that had lasted so far. Empty forecasts stay empty and teach nothing.
 func RecalibrateOnline(asked []Asked, name string, said []segue.Forecast, halfLife time.Duration) Foretold {
 	t := Foretold{Name: name, Recalibrated: true, Forecasts: make([]segue.Forecast, len(asked))}
-	r := waits.Follower{HalfLife: halfLife}
-	over := inOrderOfStart(asked)
-	var queue []int
+	turnouts := make([]waits.Turnout, len(asked))
 	for i := range asked {
-		a := &asked[i]
-		for len(over) > 0 && asked[over[0]].Left < a.At {
-			b := &asked[over[0]]
-			wait, _ := b.Wait(a.At)
-			r.Observe(said[over[0]], wait, b.Left)
-			over = over[1:]
-		}
-		queue = slices.DeleteFunc(queue, func(k int) bool { return asked[k].Left < a.At })
-		pending := make([]waits.Pending, 0, len(queue))
-		for _, k := range queue {
-			if asked[k].At < a.At {
-				age, _ := asked[k].Wait(a.At)
-				pending = append(pending, waits.Pending{Forecast: said[k], Age: age})
-			}
-		}
-		t.Forecasts[i] = r.Correct(said[i], pending)
+		turnouts[i] = waits.Turnout{Forecast: said[i], Left: asked[i].Left, Started: asked[i].Started}
+	}
+	past := waits.NewPast(waits.Follower{HalfLife: halfLife}, turnouts, waits.AtOnce)
+	for i := range asked {
+		t.Forecasts[i] = past.Correct(said[i])
 		if !said[i].Empty() {
 			t.Forecasts[i] = counted(t.Forecasts[i])
 		}
-		queue = append(queue, i)
 	}
 	return t
 }

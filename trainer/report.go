@@ -169,7 +169,7 @@ func (s Setup) follow(
 	}
 	name, correct := rule.Forecaster, func(f segue.Forecast) segue.Forecast { return f }
 	if name == policy.Corrected {
-		name, correct = predictor.MonteCarloName, newPast(turned).correct
+		name, correct = predictor.MonteCarloName, newPast(turned).Correct
 	}
 	i := slices.IndexFunc(forecasters, func(f predictor.Forecaster) bool { return f.Name() == name })
 	var forecast segue.Forecast

@@ -164,8 +164,8 @@ func coverageOf(episodes []Episode) evaluation.ForecastCoverage {
 		for _, t := range turnouts(episodes[i:i+1], learned.Blend) {
 			for _, sum := range []*evaluation.Covered{&c.Covered, byLoad} {
 				sum.Forecasts++
-				sum.At50 += evaluation.Number(median.Outcome(t.Forecast, t.Wait, t.Known).Within)
-				sum.At90 += evaluation.Number(top.Outcome(t.Forecast, t.Wait, t.Known).Within)
+				sum.At50 += evaluation.Number(median.Outcome(t.Forecast, t.Wait(), t.Left).Within)
+				sum.At90 += evaluation.Number(top.Outcome(t.Forecast, t.Wait(), t.Left).Within)
 			}
 		}
 	}
