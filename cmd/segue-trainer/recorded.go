@@ -81,13 +81,13 @@ func (f *recordedFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	learned, err := f.learned(cmd.Context(), asked, steps)
+	origins := trainer.RecordedOrigins(f.testFrom, f.testEnds, f.retrain)
+	learned, err := f.learned(cmd.Context(), asked, origins, steps)
 	steps.done()
 	if err != nil {
 		return err
 	}
-	baselines := trainer.Baselines(asked, trainer.RecordedOrigins(f.testFrom, f.testEnds, 0))
-	report, err := trainer.JudgeRecorded(asked, baselines, learned, f.testFrom, f.testEnds, f.seed)
+	report, err := trainer.JudgeRecorded(asked, trainer.Baselines(asked, origins), learned, f.testFrom, f.testEnds, f.seed)
 	if err != nil {
 		return err
 	}
@@ -148,8 +148,7 @@ func (f *recordedFlags) config(w io.Writer) (trainer.RecordedConfig, error) {
 
 // learned returns the forecasts of every kind of trees, and of several kinds their
 // average.
-func (f *recordedFlags) learned(ctx context.Context, asked []trainer.Asked, steps *stepper) ([]trainer.Foretold, error) {
-	origins := trainer.RecordedOrigins(f.testFrom, f.testEnds, f.retrain)
+func (f *recordedFlags) learned(ctx context.Context, asked []trainer.Asked, origins []segue.Time, steps *stepper) ([]trainer.Foretold, error) {
 	var all, raw []trainer.Foretold
 	for _, kind := range f.forecasts {
 		list, err := learning.ForetellRecorded(ctx, asked, origins, learning.RecordedConfig{
