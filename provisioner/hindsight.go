@@ -35,12 +35,12 @@ type Hindsight struct {
 
 // turnedOut is how the forecasts of one forecaster turned out.
 type turnedOut struct {
-	past    waits.Follower
-	pending []waits.Pending
+	follower waits.Follower
+	pending  []waits.Pending
 }
 
 func (t turnedOut) correct(f segue.Forecast) segue.Forecast {
-	return t.past.Correct(f, t.pending) // of the copy
+	return t.follower.Correct(f, t.pending) // of the copy
 }
 
 // Correct moves a forecast of the model's trees to where waits came to lie in their
@@ -153,7 +153,7 @@ func lookBack(waited []asked, at segue.Time, said func(*asked) segue.Forecast) (
 	for k := range waited {
 		corrected = append(corrected, past.Correct(said(&waited[k])))
 	}
-	t.past, t.pending = past.At(at)
+	t.follower, t.pending = past.At(at)
 	return t, corrected
 }
 
