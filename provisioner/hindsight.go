@@ -190,10 +190,7 @@ func leftQueue(j *segue.Job) segue.Time {
 }
 
 func recordedWait(j *segue.Job) time.Duration {
-	if wait := j.Start.Sub(j.Submit); wait > waits.AtOnce {
-		return wait
-	}
-	return 0
+	return waits.Counted(j.Start.Sub(j.Submit), waits.AtOnce)
 }
 
 // like returns the places of the submissions to ask about, at most mostAsked of

@@ -64,12 +64,7 @@ func (a *Asked) Wait(at segue.Time) (wait time.Duration, over bool) {
 
 // countedWait returns the wait as it counts, for jobs and for forecasts: up to
 // waits.AtOnce is none.
-func countedWait(wait time.Duration) time.Duration {
-	if wait <= waits.AtOnce {
-		return 0
-	}
-	return wait
-}
+func countedWait(wait time.Duration) time.Duration { return waits.Counted(wait, waits.AtOnce) }
 
 // AskRecorded asks the forecasters of predictor.Sources and the waits of one's own
 // at every submission in the period, knowing what the log had shown by then.

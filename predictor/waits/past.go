@@ -12,6 +12,14 @@ import (
 // the queue every half minute or so, whatever is in it, and forecasts leave that out.
 const AtOnce = time.Minute
 
+// Counted returns a wait as it counts: one of up to atOnce is none.
+func Counted(wait, atOnce time.Duration) time.Duration {
+	if wait <= atOnce {
+		return 0
+	}
+	return wait
+}
+
 // Turnout is a forecast and what came of the submission that it was made for, at the
 // forecast's instant.
 type Turnout struct {
@@ -69,21 +77,14 @@ func (p *Past) to(at segue.Time) []Pending {
 	}
 	for len(p.left) > 0 && p.left[0].Left < at {
 		if t := p.left[0]; t.Started {
-			p.follower.Observe(t.Forecast, p.counted(t.Wait()), t.Left)
+			p.follower.Observe(t.Forecast, Counted(t.Wait(), p.atOnce), t.Left)
 		}
 		p.left = p.left[1:]
 	}
 	p.waiting = slices.DeleteFunc(p.waiting, func(t Turnout) bool { return t.Left < at })
 	pending := make([]Pending, len(p.waiting))
 	for i, t := range p.waiting {
-		pending[i] = Pending{Forecast: t.Forecast, Age: p.counted(at.Sub(t.Forecast.At))}
+		pending[i] = Pending{Forecast: t.Forecast, Age: Counted(at.Sub(t.Forecast.At), p.atOnce)}
 	}
 	return pending
-}
-
-func (p *Past) counted(wait time.Duration) time.Duration {
-	if wait <= p.atOnce {
-		return 0
-	}
-	return wait
 }
