@@ -3,9 +3,6 @@
 package learning
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/sha256"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/trainer"
+	"github.com/segue-project/segue/trainer/internal/summed"
 )
 
 // keptValue is what a file of finished work holds.
@@ -70,7 +68,7 @@ func readKept[T any](path string) (keptValue[T], error) {
 		return value, err
 	}
 	defer f.Close()
-	content, err := checked(f)
+	content, err := summed.Content(f)
 	if err == nil {
 		err = gob.NewDecoder(content).Decode(&value)
 	}
@@ -80,48 +78,9 @@ func readKept[T any](path string) (keptValue[T], error) {
 	return value, nil
 }
 
-// checked returns what a file holds before the checksum at its end, which it
-// compares.
-func checked(f *os.File) (io.Reader, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	size := info.Size() - sha256.Size
-	if size < 0 {
-		return nil, io.ErrUnexpectedEOF
-	}
-	sum, want := sha256.New(), make([]byte, sha256.Size)
-	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
-		return nil, err
-	}
-	if _, err := f.ReadAt(want, size); err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(sum.Sum(nil), want) {
-		return nil, errors.New("its SHA-256 is not the one at its end")
-	}
-	return bufio.NewReader(io.NewSectionReader(f, 0, size)), nil
-}
-
-// keep writes the value beside its place, with its SHA-256 after it, and moves it
-// there when it is whole.
+// keep writes the value to its place when it is whole.
 func keep(path string, value any) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // which is gone once the file has its own
-	sum := sha256.New()
-	err = gob.NewEncoder(io.MultiWriter(f, sum)).Encode(value)
-	if err == nil {
-		_, err = f.Write(sum.Sum(nil))
-	}
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+	if err := summed.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).Encode(value) }); err != nil {
 		return fmt.Errorf("keep %s: %w", path, err)
 	}
 	return nil

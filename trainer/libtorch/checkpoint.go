@@ -3,23 +3,23 @@
 package libtorch
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 
 	"github.com/segue-project/segue"
 	"github.com/segue-project/segue/policy/networks"
 	"github.com/segue-project/segue/policy/safetensors"
 	"github.com/segue-project/segue/trainer/environment"
+	"github.com/segue-project/segue/trainer/internal/summed"
 )
 
 // checkpoint is what is in the metadata of a checkpoint; the rows of numbers are
@@ -50,24 +50,14 @@ func (l *learner) save(extra map[string][]float32) error {
 	for name, data := range l.arrays(extra) {
 		tensors[name] = safetensors.Tensor{Shape: []int{len(data)}, Data: data}
 	}
-	content := safetensors.Encode(tensors, map[string]string{checkpointKey: string(text)})
-	if err := replaceFile(l.Checkpoint, summed(content)); err != nil {
+	err = summed.Write(l.Checkpoint, func(w io.Writer) error {
+		_, err := w.Write(safetensors.Encode(tensors, map[string]string{checkpointKey: string(text)}))
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
 	return nil
-}
-
-// summed appends the SHA-256 of the content.
-func summed(content []byte) []byte {
-	sum := sha256.Sum256(content)
-	return append(content, sum[:]...)
-}
-
-// unsummed returns the content of what summed returned, and whether the sum is its.
-func unsummed(b []byte) (content []byte, ok bool) {
-	n := max(0, len(b)-sha256.Size)
-	sum := sha256.Sum256(b[:n])
-	return b[:n], bytes.Equal(sum[:], b[n:])
 }
 
 // arrays are the rows of numbers that a training consists of.
@@ -85,18 +75,23 @@ func (l *learner) restore(extra map[string][]float32) error {
 	if l.Checkpoint == "" {
 		return nil
 	}
-	b, err := os.ReadFile(l.Checkpoint)
+	file, err := os.Open(l.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read checkpoint: %w", err)
 	}
-	content, ok := unsummed(b)
-	if !ok {
-		return segue.Errorf(segue.Corrupt, "read checkpoint %s: its SHA-256 is not the one at its end: remove it to begin anew", l.Checkpoint)
+	defer file.Close()
+	content, err := summed.Content(file)
+	var b []byte
+	if err == nil {
+		b, err = io.ReadAll(content)
 	}
-	f, err := safetensors.Decode(content)
+	if err != nil {
+		return segue.Errorf(segue.Corrupt, "read checkpoint %s: %w: remove it to begin anew", l.Checkpoint, err)
+	}
+	f, err := safetensors.Decode(b)
 	if err != nil {
 		return fmt.Errorf("read checkpoint %s: %w", l.Checkpoint, err)
 	}
@@ -149,26 +144,4 @@ func fingerprint(algorithm string, spec networks.Spec, config any, tables ...*en
 		h.Write([]byte{0xff})
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// replaceFile writes a file so that after a crash either the old one is there
-// or the new one.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
