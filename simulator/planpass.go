@@ -56,12 +56,13 @@ func (s *Sim) planPass(p *pool, r *planRules) {
 
 // leaveQueue takes jobs that overtook others out of the queue. The pool is looked
 // at again where that may let more start: one of those overtaken may be held by
-// a cap now, and hold nobody up any more; and the best choice of shared nodes
-// may be another.
+// a cap now, and hold nobody up any more; the best choice of shared nodes
+// may be another; and of nodes that leave service when they come free others may
+// be the next.
 func (s *Sim) leaveQueue(p *pool, started []cursor) {
 	p.queue.remove(started)
 	s.scratch.started = started
-	if len(started) > 0 && (s.conf.caps || p.sharing) {
+	if len(started) > 0 && (s.conf.caps || p.sharing || p.draining > 0) {
 		s.touchMain(p)
 	}
 }

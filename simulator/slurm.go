@@ -9,7 +9,7 @@ package simulator
 //
 // A pass over an unchanged state starts nothing that the pass before did not,
 // unless a bound or a cap kept that from testing everything, a slot has come
-// into the window meanwhile, or ends are rounded from now on. So it is repeated only after a change or in these cases;
+// into the window meanwhile, nodes wait to leave service, or ends are rounded from now on. So it is repeated only after a change or in these cases;
 // a test compares this with a pass at every point of the grid.
 func (s *Sim) slurmPass(p *pool) {
 	if p.queue.len() == 0 {
@@ -21,7 +21,7 @@ func (s *Sim) slurmPass(p *pool) {
 	bounded := p.queue.len() > r.tests.left || r.tests.perUser > 0 || s.conf.caps
 	s.planPass(p, &r)
 	again := r.inWindow
-	if r.started && (bounded || p.preempts || p.sharing) {
+	if r.started && (bounded || p.preempts || p.sharing || p.draining > 0) {
 		again = s.now + 1
 	}
 	if r.outward && s.mostNodes(p) > 0 && s.nextEvent() != never {
