@@ -122,11 +122,17 @@ func (s *Slurm) startMunge(ctx context.Context) error {
 // startAccounting starts MariaDB and slurmdbd, and makes the cluster known.
 func (s *Slurm) startAccounting(ctx context.Context) error {
 	data, socket := s.path("mariadb"), s.path("mariadb.socket")
-	install := s.Command(ctx, "mariadb-install-db", "--no-defaults", "--datadir="+data, "--user=root", "--auth-root-authentication-method=normal", "--skip-test-db")
+	// When it starts, MariaDB removes the temporary tables of all servers in its folder
+	// for them, and a server of which one is gone crashes.
+	temporary := "--tmpdir=" + s.path("mariadb-tmp")
+	if err := os.Mkdir(s.path("mariadb-tmp"), 0o700); err != nil {
+		return err
+	}
+	install := s.Command(ctx, "mariadb-install-db", "--no-defaults", "--datadir="+data, temporary, "--user=root", "--auth-root-authentication-method=normal", "--skip-test-db")
 	if out, err := install.CombinedOutput(); err != nil {
 		return fmt.Errorf("mariadb-install-db: %w: %s", err, out)
 	}
-	err := s.start("mariadbd", "mariadbd", "--no-defaults", "--datadir="+data, "--socket="+socket, "--pid-file="+s.path("mariadb.pid"),
+	err := s.start("mariadbd", "mariadbd", "--no-defaults", "--datadir="+data, temporary, "--socket="+socket, "--pid-file="+s.path("mariadb.pid"),
 		"--user=root", "--skip-networking", "--innodb-buffer-pool-size=64M", "--innodb-lock-wait-timeout=900")
 	if err != nil {
 		return err

@@ -1,9 +1,31 @@
 package slurmtest
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
+
+// Other servers of the machine, and of tests beside this one, have temporary tables
+// where this one's would be by default.
+func TestTemporaryTablesOfOthersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		return // as below
+	}
+	table, err := os.CreateTemp(os.TempDir(), "#sql-temptable-segue-*.MAI")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.Remove(table.Name()) }()
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	Start(t, Config{Nodes: 1, Accounting: true})
+	if _, err := os.Stat(table.Name()); err != nil {
+		t.Error(err)
+	}
+}
 
 func TestSlurmRunsAJob(t *testing.T) {
 	t.Parallel()
